@@ -1,0 +1,5 @@
+drop table installed_file;
+drop table setting;
+drop table entry_image;
+drop table entry_grant;
+drop table entry;

@@ -1,0 +1,1 @@
+"""The PostgreSQL backend: a pool, one call per stored function, and the installer."""

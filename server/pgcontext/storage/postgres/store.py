@@ -1,0 +1,340 @@
+"""The store on PostgreSQL: every method is one call of the stored function of the same name.
+
+A call is one transaction and one round trip: begin, say who is calling, call, commit, sent together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, LiteralString, TypeVar
+
+import anyio
+import psycopg
+from psycopg import AsyncConnection, IsolationLevel, sql
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+from psycopg.types.datetime import TimestamptzLoader
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from pgcontext.errors import Busy, Interrupted, StartRefused, error_from_sqlstate
+from pgcontext.principal import Principal
+from pgcontext.storage.postgres.installer import ensure_current
+from pgcontext.storage.postgres.options import SERVER_ROLE, PostgresOptions
+from pgcontext.storage.store import (
+    ConnectionMetrics,
+    Entry,
+    EntryChange,
+    EntryFilter,
+    EntryRights,
+    Grant,
+    NewEntry,
+    Permission,
+    PrefixMatch,
+    PrincipalType,
+    Source,
+    Statistics,
+    StoredImage,
+    Thread,
+    Unshared,
+    WriteOutcome,
+)
+
+if TYPE_CHECKING:
+    from pgcontext.settings import Settings
+
+Row = tuple[Any, ...]
+T = TypeVar("T")
+
+
+class PostgresStore:
+    """`Store` on PostgreSQL."""
+
+    backend: Literal["postgresql"] = "postgresql"
+
+    def __init__(self, options: PostgresOptions) -> None:
+        self._options = options
+        self._pool: AsyncConnectionPool[AsyncConnection[Row]] | None = None
+        self._statements = {
+            function: _statement(options.schema, function, types) for function, types in _ARGUMENT_TYPES.items()
+        }
+        self._begin_tail = (options.role, int(options.command_timeout * 1000))
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> PostgresStore:
+        """The store that the environment describes."""
+        return cls(settings.postgres_options())
+
+    async def open(self) -> None:
+        await anyio.to_thread.run_sync(ensure_current, self._options)
+        pool = AsyncConnectionPool(
+            self._options.conninfo,
+            min_size=self._options.pool_min,
+            max_size=self._options.pool_max,
+            timeout=self._options.pool_timeout,
+            configure=_configure,
+            open=False,
+            name="pgcontext",
+        )
+        await pool.open()
+        self._pool = pool
+        if self._options.row_level_security:
+            await self._refuse_inert_policies()
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            pool, self._pool = self._pool, None
+            await pool.close()
+
+    def connection_metrics(self) -> ConnectionMetrics:
+        figures = self._pool.get_stats() if self._pool is not None else {}
+        size = figures.get("pool_size", 0)
+        return ConnectionMetrics(
+            backend=self.backend,
+            size=size,
+            in_use=size - figures.get("pool_available", 0),
+            waiting=figures.get("requests_waiting", 0),
+            limit=self._options.pool_max,
+        )
+
+    # entries
+
+    async def store_entries(
+        self, caller: Principal, entries: Sequence[NewEntry], atomic: bool
+    ) -> list[WriteOutcome]:
+        documents = await _dump([_document(entry) for entry in entries])
+        return await self._write(caller, "store_entries", (documents, atomic), _outcome)
+
+    async def update_entries(
+        self, caller: Principal, changes: Sequence[EntryChange], atomic: bool
+    ) -> list[WriteOutcome]:
+        documents = await _dump([_document(change) for change in changes])
+        return await self._write(caller, "update_entries", (documents, atomic), _outcome)
+
+    async def delete_entries(
+        self,
+        caller: Principal,
+        entry_ids: Sequence[str] | None,
+        thread_ids: Sequence[str] | None,
+        source: Source | None,
+        older_than_days: int | None,
+    ) -> int:
+        criteria = (_list(entry_ids), _list(thread_ids), source, older_than_days)
+        (count,) = await self._write(caller, "delete_entries", criteria, int)
+        return count
+
+    async def get_entries(self, caller: Principal, entry_ids: Sequence[str]) -> list[Entry]:
+        return await self._read(caller, "get_entries", (_list(entry_ids),), Entry)
+
+    async def get_entry_rights(self, caller: Principal, entry_ids: Sequence[str]) -> list[EntryRights]:
+        return await self._read(caller, "get_entry_rights", (_list(entry_ids),), EntryRights)
+
+    async def list_images(self, caller: Principal, entry_ids: Sequence[str]) -> list[StoredImage]:
+        return await self._read(caller, "list_images", (_list(entry_ids),), StoredImage)
+
+    async def list_threads(self, caller: Principal, limit: int | None, offset: int) -> list[Thread]:
+        return await self._read(caller, "list_threads", (limit, offset), Thread)
+
+    async def get_statistics(self, caller: Principal) -> Statistics:
+        (statistics,) = await self._read(caller, "get_statistics", (), Statistics)
+        return statistics
+
+    # search
+
+    async def search_entries(
+        self, caller: Principal, filter: EntryFilter, limit: int, offset: int, text_length: int
+    ) -> list[Entry]:
+        arguments = (_filter_document(filter), limit, offset, text_length)
+        return await self._read(caller, "search_entries", arguments, Entry)
+
+    async def explain_search(self, caller: Principal, filter: EntryFilter, limit: int, offset: int) -> str:
+        (plan,) = await self._read(caller, "explain_search", (_filter_document(filter), limit, offset), str)
+        return plan
+
+    # navigation
+
+    async def resolve_prefixes(self, caller: Principal, prefixes: Sequence[str]) -> list[PrefixMatch]:
+        return await self._read(caller, "resolve_prefixes", (list(prefixes),), PrefixMatch)
+
+    # sharing
+
+    async def share_entry(
+        self,
+        caller: Principal,
+        entry_id: str,
+        principal_type: PrincipalType,
+        principal_id: str,
+        permission: Permission,
+    ) -> bool:
+        arguments = (entry_id, principal_type, principal_id, permission)
+        (created,) = await self._write(caller, "share_entry", arguments, bool)
+        return created
+
+    async def unshare_entry(
+        self,
+        caller: Principal,
+        entry_id: str,
+        principal_type: PrincipalType,
+        principal_id: str,
+        permission: Permission,
+    ) -> Unshared:
+        arguments = (entry_id, principal_type, principal_id, permission)
+        (unshared,) = await self._write(caller, "unshare_entry", arguments, Unshared)
+        return unshared
+
+    async def list_grants(self, caller: Principal, entry_id: str) -> list[Grant]:
+        return await self._read(caller, "list_grants", (entry_id,), Grant)
+
+    # one call
+
+    async def _read(self, caller: Principal, function: str, arguments: Row, make: Callable[..., T]) -> list[T]:
+        """Call a reading function; a connection that proves dead is replaced once."""
+        try:
+            return await self._call(caller, function, arguments, make)
+        except _ConnectionLost:
+            return await self._write(caller, function, arguments, make)
+
+    async def _write(self, caller: Principal, function: str, arguments: Row, make: Callable[..., T]) -> list[T]:
+        try:
+            return await self._call(caller, function, arguments, make)
+        except _ConnectionLost as error:
+            raise Interrupted from error
+
+    async def _call(self, caller: Principal, function: str, arguments: Row, make: Callable[..., T]) -> list[T]:
+        """Run a stored function as the caller, in one transaction; `make` builds a result from a row."""
+        if self._pool is None:
+            raise RuntimeError("The store is not open")
+        identity = (caller.id, list(caller.groups), list(caller.roles), *self._begin_tail)
+        try:
+            async with self._pool.connection() as connection:
+                async with connection.pipeline():
+                    await connection.execute(self._statements["begin_request"], identity)
+                    cursor = await connection.execute(self._statements[function], arguments)
+                    await connection.commit()
+                return [make(*row) for row in await cursor.fetchall()]
+        except PoolTimeout as error:
+            raise Busy from error
+        except psycopg.Error as error:
+            raise _translate(error) from error
+
+    async def _refuse_inert_policies(self) -> None:
+        """Refuse a deployment whose requests would run past row-level security."""
+        try:
+            faults = await self._read(Principal("-"), "list_wall_faults", (), str)
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise StartRefused(
+                f"The database login may not take on the role {SERVER_ROLE}, so row-level security could "
+                f"not protect anything: grant {SERVER_ROLE} to it"
+            ) from error
+        if faults:
+            raise StartRefused("Row-level security would protect nothing: " + "; ".join(faults))
+
+
+_ARGUMENT_TYPES: dict[str, tuple[LiteralString, ...]] = {
+    "begin_request": ("text", "text[]", "text[]", "name", "integer"),
+    "list_wall_faults": (),
+    "store_entries": ("jsonb", "boolean"),
+    "update_entries": ("jsonb", "boolean"),
+    "delete_entries": ("uuid[]", "text[]", "text", "integer"),
+    "get_entries": ("uuid[]",),
+    "get_entry_rights": ("uuid[]",),
+    "list_images": ("uuid[]",),
+    "list_threads": ("integer", "integer"),
+    "get_statistics": (),
+    "search_entries": ("jsonb", "integer", "integer", "integer"),
+    "explain_search": ("jsonb", "integer", "integer"),
+    "resolve_prefixes": ("text[]",),
+    "share_entry": ("uuid", "text", "text", "text"),
+    "unshare_entry": ("uuid", "text", "text", "text"),
+    "list_grants": ("uuid",),
+}
+
+
+def _statement(schema: str, function: str, types: tuple[LiteralString, ...]) -> str:
+    """The call of a stored function; its columns are, in order, the fields of the dataclass made of them."""
+    arguments = sql.SQL(", ").join(sql.SQL("{}::" + type).format(sql.Placeholder()) for type in types)
+    return sql.SQL("select * from {}({})").format(sql.Identifier(schema, function), arguments).as_string()
+
+
+class _ConnectionLost(Exception):
+    """The connection broke while the call was under way."""
+
+
+def _translate(error: psycopg.Error) -> Exception:
+    """The exception that callers of the store see for an error of the database."""
+    if error.sqlstate in _BUSY_STATES:
+        return Busy()
+    if error.sqlstate is None or error.sqlstate[:2] in ("08", "57"):
+        return _ConnectionLost()
+    diagnostics = error.diag
+    detail = json.loads(diagnostics.message_detail or "{}") if error.sqlstate[:2] == "PC" else {}
+    return error_from_sqlstate(error.sqlstate, diagnostics.message_primary or "", detail) or error
+
+
+# statement_timeout, lock_timeout, deadlock, serialization failure, too many connections
+_BUSY_STATES = frozenset({"57014", "55P03", "40P01", "40001", "53300"})
+
+
+class _HexLoader(Loader):
+    """Reads a uuid as the 32 hex digits that the rest of the server knows."""
+
+    def load(self, data: Buffer) -> str:
+        return bytes(data).decode().replace("-", "")
+
+
+class _UtcLoader(TimestamptzLoader):
+    """Reads a timestamp in UTC, whatever time zone the session has."""
+
+    def load(self, data: Buffer) -> datetime:
+        return super().load(data).astimezone(UTC)
+
+
+async def _configure(connection: AsyncConnection[Row]) -> None:
+    connection.adapters.register_loader("uuid", _HexLoader)
+    connection.adapters.register_loader("timestamptz", _UtcLoader)
+    # the database's default may be another level, and the functions rely on this one
+    await connection.set_isolation_level(IsolationLevel.READ_COMMITTED)
+
+
+async def _dump(document: Any) -> str:
+    """JSON for a parameter; in a thread, because images make it long."""
+    return await anyio.to_thread.run_sync(lambda: json.dumps(document, ensure_ascii=False))
+
+
+def _document(item: NewEntry | EntryChange) -> dict[str, Any]:
+    """A write as the stored functions take it: what is None is absent."""
+    document = {name: getattr(item, name) for name in item.__slots__}
+    if item.images is not None:
+        document["images"] = [_without_none(asdict(image)) for image in item.images]
+    return _without_none(document)
+
+
+def _without_none(document: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def _filter_document(filter: EntryFilter) -> str:
+    document: dict[str, Any] = {
+        "thread_id": filter.thread_id,
+        "source": filter.source,
+        "tags": list(filter.tags) or None,
+        "content_type": filter.content_type,
+        "created_from": filter.created_from and filter.created_from.isoformat(),
+        "created_to": filter.created_to and filter.created_to.isoformat(),
+        "metadata": [asdict(condition) for condition in filter.metadata] or None,
+    }
+    return json.dumps(_without_none(document), ensure_ascii=False)
+
+
+def _list(values: Sequence[str] | None) -> list[str] | None:
+    return None if values is None else list(values)
+
+
+def _outcome(
+    index: int, entry_id: str | None, is_new: bool, error_code: str | None, detail: dict[str, Any] | None
+) -> WriteOutcome:
+    if error_code is None:
+        return WriteOutcome(index, entry_id, is_new)
+    return WriteOutcome(index, None, error=error_from_sqlstate(error_code, "", detail or {}))

@@ -1,0 +1,374 @@
+"""The storage as the rest of the server sees it: one method per stored function.
+
+Both backends implement `Store`. A method's name and arguments are those of the SQL function of the same name
+(`p_` dropped, `caller` added); a test compares them. Refusals are the exceptions of `pgcontext.errors`.
+
+Ids are canonical: 32 lower-case hex digits, UUID version 7. Times are aware datetimes in UTC with microseconds.
+Every method sees readable entries only, except where it says otherwise: an entry is readable when its owner is
+the caller, when it is public, or when any grant names the caller or one of the caller's groups; changeable when
+the caller is the owner or holds a write grant. Everything that counts, orders or pages does so over readable
+entries alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from pgcontext.errors import PgcontextError
+from pgcontext.principal import Principal
+
+Source = Literal["user", "agent"]
+ContentType = Literal["text", "multimodal"]
+Visibility = Literal["private", "public"]
+PrincipalType = Literal["user", "group"]
+Permission = Literal["read", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPolicy:
+    """What the operator decides about access for the whole deployment.
+
+    PostgreSQL keeps it in the table `setting`, where the SQL functions and the policies read it; SQLite is
+    handed it when the store opens.
+    """
+
+    default_visibility: Visibility = "private"
+    publish_role: str | None = None
+    anonymous_principal: str | None = None
+    author_group_grants: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One image of an entry; `data` is standard base64, `metadata` the caller's own string or None."""
+
+    data: str
+    mime_type: str
+    metadata: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntry:
+    """An entry to store. Text, tags and metadata are already normalised and validated."""
+
+    thread_id: str
+    source: Source
+    text: str
+    metadata: Mapping[str, Any] | None = None
+    tags: tuple[str, ...] | None = None
+    images: tuple[Image, ...] | None = None
+    visibility: Visibility | None = None
+    deduplicate: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EntryChange:
+    """A change to one entry; None leaves a part as it is, an empty tuple or mapping empties it.
+
+    `expected_version` is the version the change was computed from: when the stored one differs, the change is
+    refused with `VersionConflict`. None skips the comparison (a metadata patch applies to any version).
+    """
+
+    entry_id: str
+    expected_version: int | None = None
+    text: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    metadata_patch: Mapping[str, Any] | None = None
+    tags: tuple[str, ...] | None = None
+    images: tuple[Image, ...] | None = None
+    visibility: Visibility | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataCondition:
+    """One metadata filter; the meaning of the operators is in section 2 of docs/filters.md."""
+
+    key: str
+    operator: str
+    value: Any = None
+    case_sensitive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """Which entries a search looks at; all parts must hold, tags match any of the list.
+
+    `created_from` and `created_to` are inclusive.
+    """
+
+    thread_id: str | None = None
+    source: Source | None = None
+    tags: tuple[str, ...] = ()
+    content_type: ContentType | None = None
+    created_from: datetime | None = None
+    created_to: datetime | None = None
+    metadata: tuple[MetadataCondition, ...] = ()
+
+    def count(self) -> int:
+        """How many filters this applies, each metadata condition being one."""
+        scalars = (
+            self.thread_id,
+            self.source,
+            self.tags or None,
+            self.content_type,
+            self.created_from,
+            self.created_to,
+        )
+        return sum(part is not None for part in scalars) + len(self.metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A stored entry as one caller sees it; `tags` are in code-point order."""
+
+    id: str
+    thread_id: str
+    source: Source
+    content_type: ContentType
+    text_content: str
+    is_text_content_truncated: bool
+    metadata: dict[str, Any]
+    tags: list[str]
+    summary: str | None
+    visibility: Visibility
+    is_owner: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRights:
+    """What the caller may do to an entry it may read, and the entry's present version."""
+
+    entry_id: str
+    version: int
+    is_owner: bool
+    is_writable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImage:
+    """An image as stored."""
+
+    entry_id: str
+    position: int
+    data: bytes
+    mime_type: str
+    metadata: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOutcome:
+    """What became of one item of a write; `error` is None when it was written.
+
+    `is_new` is False for an update and for a store that merged into an existing entry.
+    """
+
+    index: int
+    entry_id: str | None
+    is_new: bool = False
+    error: PgcontextError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixMatch:
+    """What an id prefix stands for: one id, or none (`entry_id` None), or several (`is_ambiguous`)."""
+
+    prefix: str
+    entry_id: str | None
+    is_ambiguous: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread, in figures over the entries the caller may read."""
+
+    thread_id: str
+    entry_count: int
+    source_types: int
+    multimodal_count: int
+    first_entry: datetime
+    last_entry: datetime
+    last_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Figures over the entries the caller may read, and the size of the whole database."""
+
+    total_entries: int
+    by_source: dict[str, int]
+    by_content_type: dict[str, int]
+    total_threads: int
+    total_images: int
+    unique_tags: int
+    database_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unshared:
+    """Whether a grant was removed, and what the same grantee still holds, in code-point order."""
+
+    removed: bool
+    remaining_permissions: list[Permission]
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One grant of an entry."""
+
+    principal_type: PrincipalType
+    principal_id: str
+    permission: Permission
+    granted_by: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionMetrics:
+    """The connections this process holds to its storage."""
+
+    backend: str
+    size: int
+    in_use: int
+    waiting: int
+    limit: int
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class Store(Protocol):
+    """Everything the tools need from a backend."""
+
+    backend: Literal["postgresql", "sqlite"]
+
+    async def open(self) -> None:
+        """Connect, provision what this login may provision, and refuse a deployment that is not safe."""
+
+    async def close(self) -> None:
+        """Release every connection; idempotent."""
+
+    def connection_metrics(self) -> ConnectionMetrics:
+        """The state of the connection pool of this process."""
+
+    # entries
+
+    async def store_entries(
+        self, caller: Principal, entries: Sequence[NewEntry], atomic: bool
+    ) -> list[WriteOutcome]:
+        """Store entries in order; one outcome each, in order.
+
+        An entry with `deduplicate` merges into the caller's own latest entry of the same thread and source
+        (latest among the readable ones, by created_at then id) when that entry's text is identical and no
+        readable entry of the other source came after it; earlier items of the same call count. A merge unites
+        the tags, lays the given metadata keys over the stored ones, replaces the images where given, leaves
+        owner and visibility, and changes version and updated_at only when something differs. Otherwise a new
+        entry of the caller is inserted: `visibility` None takes the deployment's default; with
+        author_group_grants every group of the caller is granted read.
+
+        Concurrent identical stores make one entry. Publishing needs the publish role, if one is set
+        (`PublishRefused`); the anonymous principal may not write (`ReadOnlyPrincipal`). With `atomic`, the
+        first refusal is raised as `AtIndex` and nothing is stored; otherwise it is that item's outcome.
+        """
+
+    async def update_entries(
+        self, caller: Principal, changes: Sequence[EntryChange], atomic: bool
+    ) -> list[WriteOutcome]:
+        """Change entries in order; one outcome each, in order. Refusals as for `store_entries`.
+
+        Per item, in this order: not readable -> `EntryNotFound`; not changeable -> `ModifyRefused`;
+        visibility given by anyone but the owner -> `VisibilityRefused`; stored version differs from
+        `expected_version` -> `VersionConflict`; publishing without the role -> `PublishRefused`. A success
+        raises version by one, sets updated_at, recomputes content_hash and content_type, and clears the
+        summary when the text changed. `metadata_patch` is an RFC 7396 merge patch on the stored metadata.
+        """
+
+    async def delete_entries(
+        self,
+        caller: Principal,
+        entry_ids: Sequence[str] | None,
+        thread_ids: Sequence[str] | None,
+        source: Source | None,
+        older_than_days: int | None,
+    ) -> int:
+        """Delete the caller's own entries that meet every criterion that is not None; how many were deleted.
+
+        A readable entry of another owner that `entry_ids` names and that meets the other criteria refuses the
+        whole call (`DeleteRefused`, ids in the order given); without `entry_ids` such entries are passed
+        over. Unreadable entries are never matched. With no criterion at all nothing is deleted.
+        """
+
+    async def get_entries(self, caller: Principal, entry_ids: Sequence[str]) -> list[Entry]:
+        """The readable ones among these ids with their full text, in the order given, each once."""
+
+    async def get_entry_rights(self, caller: Principal, entry_ids: Sequence[str]) -> list[EntryRights]:
+        """Version and rights of the readable ones among these ids, in the order given, each once."""
+
+    async def list_images(self, caller: Principal, entry_ids: Sequence[str]) -> list[StoredImage]:
+        """The images of the readable ones among these ids, by entry as given, then by position."""
+
+    async def list_threads(
+        self, caller: Principal, limit: int | None, offset: int
+    ) -> list[Thread]:
+        """Threads with at least one readable entry, latest activity first.
+
+        Order: last_entry descending, then last_id descending, where last_id is the id of the latest entry by
+        created_at then id. `limit` None returns all and ignores `offset`.
+        """
+
+    async def get_statistics(self, caller: Principal) -> Statistics:
+        """Counts over readable entries, and the size of the whole database."""
+
+    # search
+
+    async def search_entries(
+        self, caller: Principal, filter: EntryFilter, limit: int, offset: int, text_length: int
+    ) -> list[Entry]:
+        """One page of the readable entries that pass the filter, newest first (created_at, then id).
+
+        Texts are cut after `text_length` code points.
+        """
+
+    async def explain_search(
+        self, caller: Principal, filter: EntryFilter, limit: int, offset: int
+    ) -> str:
+        """The engine's own plan for `search_entries`, as text."""
+
+    # navigation
+
+    async def resolve_prefixes(self, caller: Principal, prefixes: Sequence[str]) -> list[PrefixMatch]:
+        """What each id prefix (8 to 31 lower-case hex digits) stands for among readable entries."""
+
+    # sharing
+
+    async def share_entry(
+        self,
+        caller: Principal,
+        entry_id: str,
+        principal_type: PrincipalType,
+        principal_id: str,
+        permission: Permission,
+    ) -> bool:
+        """Grant a permission on an own entry; False when the entry holds that grant already.
+
+        Not readable -> `EntryNotFound`; not owned -> `NotOwner('share')`; a user grant that names the owner
+        -> `ShareWithOwner`. Leaves version and updated_at alone.
+        """
+
+    async def unshare_entry(
+        self,
+        caller: Principal,
+        entry_id: str,
+        principal_type: PrincipalType,
+        principal_id: str,
+        permission: Permission,
+    ) -> Unshared:
+        """Remove exactly one grant from an own entry; refusals as for `share_entry` (`NotOwner('unshare')`)."""
+
+    async def list_grants(self, caller: Principal, entry_id: str) -> list[Grant]:
+        """Every grant of an own entry, by type, id and permission in code-point order.
+
+        Refusals as for `share_entry` (`NotOwner('list_grants')`).
+        """

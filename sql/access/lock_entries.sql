@@ -1,0 +1,18 @@
+create or replace function lock_entries(p_entry_ids uuid[])
+returns void
+language plpgsql
+volatile
+security definer
+set search_path from current
+as $$
+begin
+    perform
+    from readable_entry as e
+    where e.id = any(p_entry_ids)
+    order by e.id
+    for no key update;
+end;
+$$;
+
+comment on function lock_entries is
+'Locks those of the entries that the current principal may read until the transaction ends, in id order, so that two callers who name the same entries wait for each other instead of deadlocking.';

@@ -1,0 +1,24 @@
+create or replace function store_entry(p_entry jsonb)
+returns table (entry_id uuid, is_new boolean)
+language plpgsql
+volatile
+set search_path from current
+as $$
+begin
+    if coalesce((p_entry ->> 'deduplicate')::boolean, true) then
+        entry_id := find_repeated_entry(
+            p_entry ->> 'thread_id', p_entry ->> 'source', p_entry ->> 'text'
+        );
+    end if;
+    is_new := entry_id is null;
+    if is_new then
+        entry_id := insert_entry(p_entry);
+    else
+        perform merge_entry(entry_id, p_entry);
+    end if;
+    return next;
+end;
+$$;
+
+comment on function store_entry is
+'One item of store_entries(): merges into the entry it repeats, or inserts a new one. Relies on the locks taken there.';

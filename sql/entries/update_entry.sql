@@ -1,0 +1,56 @@
+create or replace function update_entry(p_change jsonb)
+returns void
+language plpgsql
+volatile
+set search_path from current
+as $$
+declare
+    v_id constant uuid := (p_change ->> 'entry_id')::uuid;
+    v_images constant jsonb := p_change -> 'images';
+    v_rights record;
+    v_refusal text;
+begin
+    select * into v_rights from get_entry_rights(array[v_id]);
+    v_refusal := case
+        when v_rights.entry_id is null then 'PC010'
+        when not v_rights.is_writable then 'PC011'
+        when p_change ? 'visibility' and not v_rights.is_owner then 'PC012'
+        when v_rights.version <> (p_change ->> 'expected_version')::bigint then 'PC020'
+    end;
+    if v_refusal is not null then
+        perform raise_error(
+            v_refusal, 'The entry cannot be changed', jsonb_build_object('entry_id', entry_hex(v_id))
+        );
+    end if;
+
+    update entry
+    set
+        text_content = coalesce(p_change ->> 'text', entry.text_content),
+        summary = case
+            when p_change ->> 'text' is distinct from entry.text_content and p_change ? 'text' then null
+            else entry.summary
+        end,
+        metadata = coalesce(
+            p_change -> 'metadata',
+            merge_patch(entry.metadata, p_change -> 'metadata_patch'),
+            entry.metadata
+        ),
+        tags = coalesce(text_array(p_change -> 'tags'), entry.tags),
+        visibility = coalesce(p_change ->> 'visibility', entry.visibility),
+        content_type = case
+            when v_images is null then entry.content_type
+            when v_images = '[]' then 'text'
+            else 'multimodal'
+        end,
+        version = entry.version + 1,
+        updated_at = clock_timestamp()
+    where entry.id = v_id;
+
+    if v_images is not null then
+        perform replace_images(v_id, v_images);
+    end if;
+end;
+$$;
+
+comment on function update_entry is
+'One item of update_entries(): PC010 not readable, PC011 not changeable, PC012 visibility by another than the owner, PC020 the stored version is not the expected one.';

@@ -1,0 +1,8 @@
+create or replace function folded_json(p_path text[])
+returns text
+language sql
+immutable
+return format('lower((%s)::text collate "C")::jsonb', json_accessor(p_path));
+
+comment on function folded_json is
+'The SQL expression for a metadata array or object with A-Z folded in all its strings. The GIN indexes on metadata fields hold this expression.';

@@ -1,0 +1,28 @@
+create or replace function grant_server(p_role name default 'pgcontext_server')
+returns void
+language plpgsql
+volatile
+set search_path from current
+as $$
+declare
+    v_schema constant name := current_schema();
+    v_columns constant text
+    := 'id, thread_id, source, content_type, text_content, metadata, tags, summary, content_hash, version, '
+    || 'visibility, created_at, updated_at';
+begin
+    execute format('grant usage on schema %I to %I', v_schema, p_role);
+    execute format('revoke all on all tables in schema %I from %I', v_schema, p_role);
+    execute format('grant execute on all functions in schema %I to %I', v_schema, p_role);
+
+    execute format('grant select (%s), insert (%s), delete on entry to %I', v_columns, v_columns, p_role);
+    execute format(
+        'grant update (text_content, metadata, tags, summary, content_type, version, visibility, updated_at) '
+        'on entry to %I', p_role
+    );
+    execute format('grant select, insert, delete on entry_grant, entry_image to %I', p_role);
+    execute format('grant select on setting to %I', p_role);
+end;
+$$;
+
+comment on function grant_server is
+'Grants the server''s role what the server needs and no more: it owns nothing, may not bypass the policies, and cannot read the columns that tell who owns an entry or who may read it.';

@@ -1,0 +1,34 @@
+create or replace function share_entry(
+    p_entry_id uuid,
+    p_principal_type text,
+    p_principal_id text,
+    p_permission text
+)
+returns boolean
+language plpgsql
+volatile
+set search_path from current
+as $$
+begin
+    perform lock_owned_entry(p_entry_id, 'share');
+    if p_principal_type = 'user' and p_principal_id = current_principal() then
+        perform raise_error(
+            'PC015', 'An entry cannot be shared with its owner',
+            jsonb_build_object('entry_id', entry_hex(p_entry_id))
+        );
+    elsif p_principal_type = 'user' and p_principal_id = setting_value('anonymous_principal') then
+        perform raise_error(
+            'PC016', 'An entry cannot be shared with the anonymous principal',
+            jsonb_build_object('entry_id', entry_hex(p_entry_id)), 'Make it public instead.'
+        );
+    end if;
+
+    insert into entry_grant (entry_id, principal_type, principal_id, permission, granted_by, created_at)
+    values (p_entry_id, p_principal_type, p_principal_id, p_permission, current_principal(), clock_timestamp())
+    on conflict do nothing;
+    return found;
+end;
+$$;
+
+comment on function share_entry is
+'Grants a user or a group read or write on an entry the current principal owns; false when it holds that grant already.';
