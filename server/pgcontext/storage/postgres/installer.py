@@ -257,9 +257,6 @@ def _grant(connection: Connection, options: PostgresOptions) -> None:
         return
     _ensure_role(connection)
     connection.execute("select grant_server(%s)", (SERVER_ROLE,))
-    # A login that is no superuser must be a member to switch to the role.
-    if not _scalar(connection, "select pg_has_role(%s, 'member')", (SERVER_ROLE,)):
-        connection.execute(sql.SQL("grant {} to current_user").format(sql.Identifier(SERVER_ROLE)))
 
 
 def _ensure_role(connection: Connection) -> None:
@@ -268,7 +265,10 @@ def _ensure_role(connection: Connection) -> None:
         return
     try:
         with connection.transaction():
-            connection.execute(sql.SQL("create role {} nologin").format(sql.Identifier(SERVER_ROLE)))
+            role = sql.Identifier(SERVER_ROLE)
+            connection.execute(sql.SQL("create role {} nologin").format(role))
+            # so that a server may also run as the login that installed
+            connection.execute(sql.SQL("grant {} to current_user").format(role))
     except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
         return
     except psycopg.errors.InsufficientPrivilege as error:

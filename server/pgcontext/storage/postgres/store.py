@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, LiteralString, TypeVar
 
 import anyio
 import psycopg
-from psycopg import AsyncConnection, IsolationLevel, sql
+from psycopg import AsyncConnection, sql
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
-from psycopg.types.datetime import TimestamptzLoader
+from psycopg.pq import Format
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from pgcontext.errors import Busy, Interrupted, StartRefused, error_from_sqlstate
@@ -209,10 +209,12 @@ class PostgresStore:
         identity = (caller.id, list(caller.groups), list(caller.roles), *self._begin_tail)
         try:
             async with self._pool.connection() as connection:
+                # one round trip: nothing is waited for before the pipeline ends
                 async with connection.pipeline():
+                    await connection.execute("begin isolation level read committed")
                     await connection.execute(self._statements["begin_request"], identity)
-                    cursor = await connection.execute(self._statements[function], arguments)
-                    await connection.commit()
+                    cursor = await connection.execute(self._statements[function], arguments, binary=True)
+                    await connection.execute("commit")
                 return [make(*row) for row in await cursor.fetchall()]
         except PoolTimeout as error:
             raise Busy from error
@@ -280,22 +282,27 @@ _BUSY_STATES = frozenset({"57014", "55P03", "40P01", "40001", "53300"})
 class _HexLoader(Loader):
     """Reads a uuid as the 32 hex digits that the rest of the server knows."""
 
+    format = Format.BINARY
+
     def load(self, data: Buffer) -> str:
-        return bytes(data).decode().replace("-", "")
+        return bytes(data).hex()
 
 
-class _UtcLoader(TimestamptzLoader):
-    """Reads a timestamp in UTC, whatever time zone the session has."""
+class _UtcLoader(Loader):
+    """Reads a timestamp in UTC, whatever time zone and date style the session has."""
+
+    format = Format.BINARY
+    _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
     def load(self, data: Buffer) -> datetime:
-        return super().load(data).astimezone(UTC)
+        return self._EPOCH + timedelta(microseconds=int.from_bytes(data, "big", signed=True))
 
 
 async def _configure(connection: AsyncConnection[Row]) -> None:
     connection.adapters.register_loader("uuid", _HexLoader)
     connection.adapters.register_loader("timestamptz", _UtcLoader)
-    # the database's default may be another level, and the functions rely on this one
-    await connection.set_isolation_level(IsolationLevel.READ_COMMITTED)
+    # a transaction is begun and ended by the statements of the pipeline
+    await connection.set_autocommit(True)
 
 
 async def _dump(document: Any) -> str:
