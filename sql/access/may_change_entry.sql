@@ -5,7 +5,8 @@ stable
 security definer
 begin atomic
     select exists (
-        select from entry where id = p_entry_id and writers && (select current_readers())
+        select from entry
+        where id = p_entry_id and writers && (select current_readers())
     );
 end;
 

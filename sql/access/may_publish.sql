@@ -3,12 +3,13 @@ returns boolean
 language sql
 stable
 begin atomic
-    select setting_value('publish_role') is null
-    or (
-        is_trusted_session()
-        and setting_value('publish_role')
-        = any(nullif(current_setting('pgcontext.roles', true), '')::text[])
-    ) is true;
+    select
+        setting_value('publish_role') is null
+        or (
+            is_trusted_session()
+            and setting_value('publish_role')
+            = any(nullif(current_setting('pgcontext.roles', true), '')::text[])
+        ) is true;
 end;
 
 comment on function may_publish is

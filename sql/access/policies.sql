@@ -6,6 +6,9 @@ alter table entry_grant enable row level security;
 alter table entry_image enable row level security;
 alter table setting enable row level security;
 alter table installed_file enable row level security;
+alter table _yoyo_migration enable row level security;
+alter table _yoyo_log enable row level security;
+alter table _yoyo_version enable row level security;
 
 drop policy if exists entry_read on entry;
 create policy entry_read on entry for select

@@ -1,4 +1,6 @@
-create or replace function raise_error(p_sqlstate text, p_message text, p_detail jsonb default '{}', p_hint text default '')
+create or replace function raise_error(
+    p_sqlstate text, p_message text, p_detail jsonb default '{}', p_hint text default ''
+)
 returns void
 language plpgsql
 volatile

