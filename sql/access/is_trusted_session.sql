@@ -3,13 +3,11 @@ returns boolean
 language sql
 stable
 begin atomic
-    select exists (
-        select from pg_catalog.pg_roles
-        where rolname = 'pgcontext_server' and pg_has_role(session_user, oid, 'member')
-    )
-    or exists (
-        select from pg_catalog.pg_class
-        where oid = 'entry'::regclass and pg_has_role(session_user, relowner, 'member')
+    select coalesce(pg_has_role(session_user, to_regrole('pgcontext_server')::oid, 'member'), false)
+    or (
+        select pg_has_role(session_user, pg_class.relowner, 'member')
+        from pg_catalog.pg_class
+        where pg_class.oid = 'entry'::regclass
     );
 end;
 

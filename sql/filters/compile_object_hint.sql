@@ -13,8 +13,9 @@ begin atomic
 
     select format(' and %s @> %L::jsonb', folded_json(p_path[:1]), lower(nesting.document::text collate "C"))
     from nesting
-    where nesting.depth = 1
-    and setting_value('metadata_indexed_fields')::jsonb ->> p_path[1] = 'object';
+    where
+        nesting.depth = 1
+        and setting_value('metadata_indexed_fields')::jsonb ->> p_path[1] = 'object';
 end;
 
 comment on function compile_object_hint is

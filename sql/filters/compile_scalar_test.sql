@@ -10,8 +10,8 @@ return case jsonb_typeof(p_value)
     when 'boolean'
         -- of two booleans, not being the one is being the other
         then format(
-            '(%s) = %L::jsonb',
-            json_accessor(p_path), case when p_comparison = '<>' then not p_value::boolean else p_value::boolean end
+            '(%s) = %L::jsonb', json_accessor(p_path),
+            case when p_comparison = '<>' then not p_value::boolean else p_value::boolean end
         )
 end;
 

@@ -9,11 +9,10 @@ return (
                 -- 48 bits of milliseconds, then version 7 with the fraction of the millisecond in 12 bits, as
                 -- uuidv7() of PostgreSQL 18 lays them out, so that ids of one server sort by time
                 overlay(
-                    uuid_send(gen_random_uuid())
-                    placing substring(int8send(floor(clock.micros / 1000)::bigint) from 3) from 1 for 6
-                )
-                placing substring(int4send(28672 + floor(mod(clock.micros, 1000) * 4096 / 1000)::integer) from 3)
-                from 7 for 2
+                    uuid_send(gen_random_uuid()),
+                    substring(int8send(floor(clock.micros / 1000)::bigint) from 3), 1, 6
+                ),
+                substring(int4send(28672 + floor(mod(clock.micros, 1000) * 4096 / 1000)::integer) from 3), 7, 2
             ),
             'hex'
         )::uuid

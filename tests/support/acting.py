@@ -37,10 +37,25 @@ def store(connection: Connection, text: str, **entry: Any) -> str:
     return str(entry_id)
 
 
-def nested_plans(connection: Connection, query: str, *parameters: Any) -> list[dict[str, Any]]:
-    """The plan of every statement that a call runs inside its functions; the login must be a superuser.
+def watch_plans(connection: Connection) -> None:
+    """Let `nested_plans` work on this connection, whose login must be a superuser."""
+    connection.execute("load 'auto_explain'")
+    for name, value in (
+        ("auto_explain.log_min_duration", "0"),
+        ("auto_explain.log_nested_statements", "on"),
+        ("auto_explain.log_analyze", "on"),
+        ("auto_explain.log_timing", "off"),
+        ("auto_explain.log_format", "json"),
+        ("auto_explain.log_level", "notice"),
+        ("client_min_messages", "notice"),
+    ):
+        connection.execute("select set_config(%s, %s, false)", (name, value))
 
-    The plans are those of the roles that the functions really run as.
+
+def nested_plans(connection: Connection, query: str, *parameters: Any) -> list[dict[str, Any]]:
+    """The plan, with actual row counts, of every statement that a call runs inside its functions.
+
+    The statements run as the roles that the functions really have.
     """
     plans: list[dict[str, Any]] = []
 
@@ -49,15 +64,6 @@ def nested_plans(connection: Connection, query: str, *parameters: Any) -> list[d
         if "plan:\n" in message:
             plans.append(json.loads(message.split("plan:\n", 1)[1]))
 
-    connection.execute("load 'auto_explain'")
-    for name, value in (
-        ("auto_explain.log_min_duration", "0"),
-        ("auto_explain.log_nested_statements", "on"),
-        ("auto_explain.log_format", "json"),
-        ("auto_explain.log_level", "notice"),
-        ("client_min_messages", "notice"),
-    ):
-        connection.execute("select set_config(%s, %s, false)", (name, value))
     connection.add_notice_handler(collect)
     try:
         connection.execute(query, parameters).fetchall()  # type: ignore[arg-type]

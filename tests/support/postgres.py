@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -85,11 +85,11 @@ class PostgresServer:
             )
 
 
-def choose_provider(environment: Mapping[str, str], docker_answers: bool) -> Provider:
+def choose_provider(environment: Mapping[str, str], docker_answers: Callable[[], bool]) -> Provider:
     """Which of the three ways is taken."""
     if environment.get("PGCONTEXT_TEST_DSN"):
         return "dsn"
-    return "container" if docker_answers else "embedded"
+    return "container" if docker_answers() else "embedded"
 
 
 def docker_answers() -> bool:
@@ -98,19 +98,20 @@ def docker_answers() -> bool:
         return False
     import docker
 
+    # asking opens a socket that a refused client forgets to close
+    client = docker.DockerClient.from_env(version="1.40", timeout=5)
     try:
-        client = docker.from_env(timeout=5)
-        client.ping()
-    except docker.errors.DockerException:
+        return bool(client.ping())
+    except (docker.errors.DockerException, OSError):
         return False
-    client.close()
-    return True
+    finally:
+        client.close()
 
 
 @contextmanager
 def running_server() -> Iterator[PostgresServer]:
     """The server for this test run, with its logins; stopped in the end if it was started here."""
-    provider = choose_provider(os.environ, docker_answers())
+    provider = choose_provider(os.environ, docker_answers)
     with {"dsn": _given, "container": _container, "embedded": _embedded}[provider]() as dsn:
         server = PostgresServer(provider, dsn)
         server.create_logins()
