@@ -8,26 +8,15 @@ as $$
 declare
     v_latest record;
 begin
-    select e.id, e.created_at, e.is_owner and e.text_content = p_text as is_repeated
+    select e.id, e.source = p_source and e.is_owner and e.text_content = p_text as is_repeated
     into v_latest
     from readable_entry as e
-    where e.thread_id = p_thread_id and e.source = p_source
+    where e.thread_id = p_thread_id
     order by e.created_at desc, e.id desc
     limit 1;
-
-    if not v_latest.is_repeated or exists (
-        select
-        from readable_entry as answer
-        where
-            answer.thread_id = p_thread_id
-            and answer.source <> p_source
-            and (answer.created_at, answer.id) > (v_latest.created_at, v_latest.id)
-    ) then
-        return null;
-    end if;
-    return v_latest.id;
+    return case when v_latest.is_repeated then v_latest.id end;
 end;
 $$;
 
 comment on function find_repeated_entry is
-'The entry that a store of this text repeats: the latest readable one of thread and source, if it is the caller''s own, its text is identical, and nobody of the other source has answered it since; else null.';
+'The entry that a store of this text repeats: the latest readable one of the thread, if it has this source and this text and is the caller''s own; else null. Were an entry of the other source later, the text would be a new turn.';

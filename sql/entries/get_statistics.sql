@@ -26,11 +26,16 @@ begin
         select
             count(*) as entries,
             count(*) filter (where source = 'user') as from_users,
-            count(*) filter (where source = 'agent') as from_agents,
-            count(*) filter (where content_type = 'text') as texts,
-            count(*) filter (where content_type = 'multimodal') as multimodals,
-            count(distinct thread_id) as threads
+            count(*) filter (where content_type = 'multimodal') as multimodals
         from readable
+    ),
+
+    threads as (
+        select count(*) as threads from (select distinct thread_id from readable) as each
+    ),
+
+    tags as (
+        select count(*) as tags from (select distinct unnest(tags) from readable) as each
     ),
 
     images as (
@@ -38,21 +43,18 @@ begin
         from readable
         inner join entry_image on entry_image.entry_id = readable.id
         where readable.content_type = 'multimodal'
-    ),
-
-    tags as (
-        select count(distinct tag) as tags from readable cross join unnest(readable.tags) as tag
     )
 
     select
         counts.entries,
-        jsonb_build_object('user', counts.from_users, 'agent', counts.from_agents),
-        jsonb_build_object('text', counts.texts, 'multimodal', counts.multimodals),
-        counts.threads,
+        jsonb_build_object('user', counts.from_users, 'agent', counts.entries - counts.from_users),
+        jsonb_build_object('text', counts.entries - counts.multimodals, 'multimodal', counts.multimodals),
+        threads.threads,
         images.images,
         tags.tags,
         pg_database_size(current_database())
     from counts
+    cross join threads
     cross join images
     cross join tags
     $query$;

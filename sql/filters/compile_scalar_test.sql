@@ -4,15 +4,13 @@ create or replace function compile_scalar_test(
 returns text
 language sql
 immutable
-return case jsonb_typeof(p_value)
-    when 'string' then compile_string_test(p_path, p_comparison, p_value #>> '{}', p_case_sensitive)
-    when 'number' then compile_number_test(p_path, p_comparison, p_value::numeric)
-    when 'boolean'
+return case
+    when jsonb_typeof(p_value) = 'string'
+        then compile_string_test(p_path, p_comparison, p_value #>> '{}', p_case_sensitive)
+    when jsonb_typeof(p_value) = 'number' then compile_number_test(p_path, p_comparison, p_value::numeric)
+    when jsonb_typeof(p_value) = 'boolean' and p_comparison in ('=', '<>')
         -- of two booleans, not being the one is being the other
-        then format(
-            '(%s) = %L::jsonb', json_accessor(p_path),
-            case when p_comparison = '<>' then not p_value::boolean else p_value::boolean end
-        )
+        then format('(%s) = %L::jsonb', json_accessor(p_path), to_jsonb(p_value::boolean <> (p_comparison = '<>')))
 end;
 
 comment on function compile_scalar_test is

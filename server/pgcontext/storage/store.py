@@ -25,6 +25,8 @@ ContentType = Literal["text", "multimodal"]
 Visibility = Literal["private", "public"]
 PrincipalType = Literal["user", "group"]
 Permission = Literal["read", "write"]
+IndexSyncMode = Literal["additive", "strict", "auto", "warn"]
+"""What happens when the indexes on metadata fields differ from the ones wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +244,9 @@ class ConnectionMetrics:
 class Store(Protocol):
     """Everything the tools need from a backend."""
 
-    backend: Literal["postgresql", "sqlite"]
+    @property
+    def backend(self) -> Literal["postgresql", "sqlite"]:
+        """Which engine this is."""
 
     async def open(self) -> None:
         """Connect, provision what this login may provision, and refuse a deployment that is not safe."""
@@ -309,9 +313,7 @@ class Store(Protocol):
     async def list_images(self, caller: Principal, entry_ids: Sequence[str]) -> list[StoredImage]:
         """The images of the readable ones among these ids, by entry as given, then by position."""
 
-    async def list_threads(
-        self, caller: Principal, limit: int | None, offset: int
-    ) -> list[Thread]:
+    async def list_threads(self, caller: Principal, limit: int | None, offset: int) -> list[Thread]:
         """Threads with at least one readable entry, latest activity first.
 
         Order: last_entry descending, then last_id descending, where last_id is the id of the latest entry by
@@ -331,9 +333,7 @@ class Store(Protocol):
         Texts are cut after `text_length` code points.
         """
 
-    async def explain_search(
-        self, caller: Principal, filter: EntryFilter, limit: int, offset: int
-    ) -> str:
+    async def explain_search(self, caller: Principal, filter: EntryFilter, limit: int, offset: int) -> str:
         """The engine's own plan for `search_entries`, as text."""
 
     # navigation

@@ -158,9 +158,7 @@ def _take_turn(connection: Connection, options: PostgresOptions) -> None:
         "select pg_advisory_xact_lock(hashtextextended('pgcontext install ' || %s, 0))", (options.schema,)
     )
     connection.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(options.schema)))
-    connection.execute(
-        "select set_config('search_path', quote_ident(%s) || ', pg_temp', true)", (options.schema,)
-    )
+    connection.execute("select set_config('search_path', quote_ident(%s) || ', pg_temp', true)", (options.schema,))
 
 
 def _install(connection: Connection, options: PostgresOptions, version: int) -> list[str]:

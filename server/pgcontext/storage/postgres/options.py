@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
-from pgcontext.storage.store import AccessPolicy
+from pgcontext.storage.store import AccessPolicy, IndexSyncMode
 
 SERVER_ROLE = "pgcontext_server"
-IndexSyncMode = Literal["additive", "strict", "auto", "warn"]
 
 
 @dataclass(frozen=True, slots=True)

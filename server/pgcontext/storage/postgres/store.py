@@ -104,13 +104,13 @@ class PostgresStore:
     async def store_entries(
         self, caller: Principal, entries: Sequence[NewEntry], atomic: bool
     ) -> list[WriteOutcome]:
-        documents = await _dump([_document(entry) for entry in entries])
+        documents = await _dump(entries)
         return await self._write(caller, "store_entries", (documents, atomic), _outcome)
 
     async def update_entries(
         self, caller: Principal, changes: Sequence[EntryChange], atomic: bool
     ) -> list[WriteOutcome]:
-        documents = await _dump([_document(change) for change in changes])
+        documents = await _dump(changes)
         return await self._write(caller, "update_entries", (documents, atomic), _outcome)
 
     async def delete_entries(
@@ -302,9 +302,22 @@ async def _configure(connection: AsyncConnection[Row]) -> None:
     await connection.set_autocommit(True)
 
 
-async def _dump(document: Any) -> str:
-    """JSON for a parameter; in a thread, because images make it long."""
-    return await anyio.to_thread.run_sync(lambda: json.dumps(document, ensure_ascii=False))
+async def _dump(items: Sequence[NewEntry | EntryChange]) -> str:
+    """The items as the JSON that the stored functions take; made in a thread where there is much of it."""
+    if sum(map(_size, items)) > _LONG:
+        return await anyio.to_thread.run_sync(_to_json, items)
+    return _to_json(items)
+
+
+_LONG = 256 * 1024
+
+
+def _size(item: NewEntry | EntryChange) -> int:
+    return len(item.text or "") + sum(len(image.data) for image in item.images or ())
+
+
+def _to_json(items: Sequence[NewEntry | EntryChange]) -> str:
+    return json.dumps([_document(item) for item in items], ensure_ascii=False)
 
 
 def _document(item: NewEntry | EntryChange) -> dict[str, Any]:

@@ -1,0 +1,144 @@
+"""The composition root: settings, store and tools become a server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
+from starlette.applications import Starlette
+
+from pgcontext import __version__
+from pgcontext.principal import Principal
+from pgcontext.settings import Settings
+from pgcontext.storage.store import Store
+from pgcontext.tools.dispatch import Toolbox
+
+HTTP_PATH = "/mcp"
+INSTRUCTIONS = (
+    "Shared memory for agents. Store what others or you will need later: decisions, results, plans, findings; "
+    "use one thread per task or conversation. Before you start on something, search for what is known about it. "
+    "Searches show the beginning of each text; read whole entries by id. "
+    "You see your own entries, public ones, and those shared with you."
+)
+
+Context = ServerRequestContext[Any, Any]
+PrincipalResolver = Callable[[Context], Principal]
+"""Who makes a request."""
+
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_TOOL_LIST_FRESHNESS = CacheHint(ttl_ms=300_000, scope="public")
+
+
+def create_store(settings: Settings) -> Store:
+    """The backend that the settings choose, not yet open."""
+    if settings.storage_backend == "postgresql":
+        from pgcontext.storage.postgres.store import PostgresStore
+
+        return PostgresStore.from_settings(settings)
+    from pgcontext.storage.sqlite.store import SqliteStore
+
+    path = settings.db_path.expanduser()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return SqliteStore(
+        path,
+        settings.access_policy(),
+        indexed_fields=settings.metadata_indexed_fields,
+        index_sync_mode=settings.metadata_index_sync_mode,
+    )
+
+
+def create_server(
+    settings: Settings, store: Store, resolve_principal: PrincipalResolver | None = None
+) -> Server[None]:
+    """The MCP server over a store, which it opens and closes.
+
+    Without `resolve_principal` every call is made by ACCESS_CONTROL_DEFAULT_PRINCIPAL. Raises `StartRefused`
+    when DISABLED_TOOLS names a tool that does not exist.
+    """
+    toolbox = Toolbox(settings, store)
+    default_principal = Principal(settings.access_control_default_principal)
+
+    async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        return toolbox.descriptions
+
+    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+        caller = resolve_principal(context) if resolve_principal else default_principal
+        return await toolbox.call(caller, params.name, params.arguments)
+
+    return Server(
+        "pgcontext",
+        version=__version__,
+        instructions=settings.mcp_server_instructions or INSTRUCTIONS,
+        lifespan=_StoreLifespan(store),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        get_tool_input_schema=toolbox.input_schema,
+        cache_hints={"tools/list": _TOOL_LIST_FRESHNESS},
+    )
+
+
+class _StoreLifespan:
+    """Opens the store for the first connection of a server and closes it after the last.
+
+    Over HTTP and stdio there is one; connections in memory may overlap.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._users = 0
+        self._turn = anyio.Lock()
+
+    @asynccontextmanager
+    async def __call__(self, _server: Server[None]) -> AsyncIterator[None]:
+        async with self._turn:
+            if self._users == 0:
+                await self._open()
+            self._users += 1
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                async with self._turn:
+                    self._users -= 1
+                    if self._users == 0:
+                        await self._store.close()
+
+    async def _open(self) -> None:
+        try:
+            await self._store.open()
+        except BaseException:
+            await self._store.close()
+            raise
+
+
+def create_http_app(settings: Settings, server: Server[None]) -> Starlette:
+    """The server as an ASGI application that answers at `HTTP_PATH`, without sessions."""
+    return server.streamable_http_app(
+        streamable_http_path=HTTP_PATH,
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=settings.max_total_size_mb * 2**20,
+        transport_security=transport_security(settings),
+    )
+
+
+def transport_security(settings: Settings) -> TransportSecuritySettings:
+    """The Host and Origin headers that are accepted: a web page must not reach the server under another name."""
+    local = list(dict.fromkeys([*_LOOPBACK, _bracketed(settings.mcp_http_host)]))
+    hosts = [*local, *settings.mcp_allowed_hosts]
+    origins = [*(f"http://{host}" for host in local), *settings.mcp_allowed_origins]
+    return TransportSecuritySettings(
+        allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
+        allowed_origins=[*origins, *(f"http://{host}:*" for host in local)],
+    )
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

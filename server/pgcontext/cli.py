@@ -1,0 +1,180 @@
+"""The command `pgcontext`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pgcontext import __version__
+from pgcontext.errors import StartRefused
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
+    from pgcontext.settings import Settings
+
+EX_CONFIG = 78
+"""The exit status of sysexits.h for a configuration error."""
+
+_SHUTDOWN_SECONDS = 10
+_BACKLOG = 2048
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit status, which is `EX_CONFIG` when the settings or the deployment are wrong."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    try:
+        return int(options.command(options))
+    except StartRefused as error:
+        print(f"pgcontext cannot start:\n{error}", file=sys.stderr)
+        return EX_CONFIG
+    except _StartFailed as error:
+        print(f"pgcontext cannot start:\n{error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pgcontext",
+        description="Shared, access-controlled memory for teams of AI agents, served over MCP.",
+        epilog="Everything else is set by environment variables; see docs/settings.md.",
+    )
+    parser.add_argument("--version", action="version", version=f"pgcontext {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    parser.set_defaults(command=None)
+    serve = commands.add_parser("serve", help="start the server")
+    serve.add_argument("--host", help="address to listen on (MCP_HTTP_HOST)")
+    serve.add_argument("--port", type=int, help="port to listen on, 0 for any free one (MCP_HTTP_PORT)")
+    serve.add_argument("--stdio", action="store_true", help="serve one client over stdin and stdout")
+    serve.set_defaults(command=_serve)
+    migrate = commands.add_parser("migrate", help="create or upgrade the database, and leave")
+    migrate.set_defaults(command=_migrate)
+    return parser
+
+
+def _load_settings(**overrides: Any) -> Settings:
+    from pgcontext.logs import configure_logging
+    from pgcontext.settings import load_settings
+
+    settings = load_settings({name: value for name, value in overrides.items() if value is not None})
+    configure_logging(settings.log_level)
+    return settings
+
+
+def _serve(options: argparse.Namespace) -> int:
+    import anyio
+
+    settings = _load_settings(
+        mcp_http_host=options.host,
+        mcp_http_port=options.port,
+        mcp_transport="stdio" if options.stdio else None,
+    )
+    anyio.run(_run_server, settings)
+    return 0
+
+
+async def _run_server(settings: Settings) -> None:
+    """Open the store before anything listens, so that a start that fails says why."""
+    from pgcontext.app import create_server, create_store
+    from pgcontext.stdio import serve_stdio
+
+    with _start_failures("The storage cannot be opened"):
+        store = create_store(settings)
+    server = create_server(settings, store)
+    async with AsyncExitStack() as stack:
+        with _start_failures("The storage cannot be opened"):
+            await stack.enter_async_context(server.lifespan(server))
+        if settings.mcp_transport == "stdio":
+            await serve_stdio(server)
+        else:
+            await _serve_http(settings, server)
+
+
+async def _serve_http(settings: Settings, server: Server[Any]) -> None:
+    import uvicorn
+
+    from pgcontext.app import HTTP_PATH, create_http_app
+
+    class HttpServer(uvicorn.Server):
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            # uvicorn's own version kills the process with the signal afterwards, before the store is closed
+            numbers = (signal.SIGINT, signal.SIGTERM)
+            previous = {number: signal.signal(number, self.handle_exit) for number in numbers}
+            try:
+                yield
+            finally:
+                for number, handler in previous.items():
+                    signal.signal(number, handler)
+
+    host, port = settings.mcp_http_host, settings.mcp_http_port
+    with _start_failures(f"Cannot listen on {host} port {port}"):
+        listener = socket.create_server((host, port), family=_family(host), backlog=_BACKLOG)
+    config = uvicorn.Config(
+        create_http_app(settings, server),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    print(
+        f"pgcontext listens on http://{shown}:{listener.getsockname()[1]}{HTTP_PATH}", file=sys.stderr, flush=True
+    )
+    await HttpServer(config).serve(sockets=[listener])
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _migrate(_options: argparse.Namespace) -> int:
+    import anyio
+
+    settings = _load_settings()
+    if settings.storage_backend == "postgresql":
+        from pgcontext.storage.postgres.installer import provision
+
+        with _start_failures("The database cannot be prepared"):
+            done = provision(settings.postgres_options())
+        print("\n".join(done) or "everything is up to date")
+    else:
+        anyio.run(_create_file, settings)
+        print(f"{settings.db_path} is up to date")
+    return 0
+
+
+async def _create_file(settings: Settings) -> None:
+    from pgcontext.app import create_store
+
+    with _start_failures("The storage cannot be opened"):
+        store = create_store(settings)
+        await store.open()
+    await store.close()
+
+
+class _StartFailed(Exception):
+    """Something that the server needs is not there; the text says what."""
+
+
+@contextmanager
+def _start_failures(what: str) -> Iterator[None]:
+    try:
+        yield
+    except StartRefused:
+        raise
+    except Exception as error:
+        logging.getLogger(__name__).debug(what, exc_info=True)
+        raise _StartFailed(f"{what}: {error}") from error

@@ -1,0 +1,1 @@
+"""The wire contract: what each tool takes and returns."""

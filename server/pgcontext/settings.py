@@ -1,0 +1,294 @@
+"""Every environment variable, typed and documented; the only reader of the environment.
+
+`docs/settings.md` is generated from the descriptions here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from pgcontext.errors import StartRefused
+from pgcontext.storage.store import AccessPolicy
+from pgcontext.text.characters import check_characters
+
+if TYPE_CHECKING:
+    from pgcontext.storage.postgres.options import PostgresOptions
+
+FIELD_TYPES = ("string", "integer", "boolean", "float", "object", "array")
+DEFAULT_INDEXED_FIELDS = {
+    "status": "string",
+    "agent_name": "string",
+    "task_name": "string",
+    "project": "string",
+    "report_type": "string",
+    "references": "object",
+    "technologies": "array",
+}
+
+_FIELD_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", re.ASCII)
+_SCHEMA_NAME = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,62}", re.ASCII)
+_MAX_PRINCIPAL_LENGTH = 256
+
+
+def _split(value: Any) -> Any:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+def _to_upper_case(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+def _parse_indexed_fields(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    fields: dict[str, str] = {}
+    for part in _split(value):
+        name, _, kind = part.partition(":")
+        if not _FIELD_NAME.fullmatch(name):
+            raise ValueError(f"'{name}' is not a field name (letters, digits, '_', '-', and '.' between keys)")
+        if (kind or "string") not in FIELD_TYPES:
+            raise ValueError(f"'{kind}' is not a type; the types are {', '.join(FIELD_TYPES)}")
+        if name in fields:
+            raise ValueError(f"'{name}' is listed twice")
+        fields[name] = kind or "string"
+    return fields
+
+
+def _check_principal(value: Any) -> Any:
+    if isinstance(value, str):
+        check_characters(value)
+        if value != value.strip() or not 0 < len(value) <= _MAX_PRINCIPAL_LENGTH:
+            raise ValueError(f"must be 1 to {_MAX_PRINCIPAL_LENGTH} characters without surrounding white space")
+    return value
+
+
+def _check_schema(value: Any) -> Any:
+    if not isinstance(value, str) or not _SCHEMA_NAME.fullmatch(value):
+        raise ValueError(
+            "must be 1 to 63 lower-case letters, digits and '_', beginning neither with a digit nor with 'pg_'"
+        )
+    return value
+
+
+def _check_provider(value: Any) -> Any:
+    if value != "none":
+        raise ValueError(
+            f"'{value}' is not available in this version, which has no tokens yet; only 'none' is accepted"
+        )
+    return value
+
+
+def _default_db_path() -> Path:
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "pgcontext" / "pgcontext.db"
+
+
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+PrincipalId = Annotated[str, BeforeValidator(_check_principal)]
+Megabytes = Annotated[int, Field(ge=1, le=1024)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class Settings(BaseSettings):
+    """What the operator decides; every field is the environment variable of the same name in capitals."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
+    )
+
+    # core
+    log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(_to_upper_case)
+    ] = Field("INFO", description="How much the log on stderr says.")
+    storage_backend: Literal["sqlite", "postgresql"] = Field("sqlite", description="Where entries are kept.")
+    db_path: Path = Field(
+        default_factory=_default_db_path,
+        description="The SQLite file. Folders on the way to it are created.",
+    )
+    disabled_tools: Names = Field((), description="Tools to leave out, separated by commas.")
+    search_truncation_length: int = Field(
+        300, ge=50, le=1000, description="How many characters of an entry's text a search result shows."
+    )
+    max_image_size_mb: Megabytes = Field(10, description="The largest image, in MiB before base64.")
+    max_total_size_mb: Megabytes = Field(100, description="The largest request, in MiB.")
+    get_context_by_ids_include_summary: bool = Field(
+        False, description="Whether get_context_by_ids returns each entry's summary."
+    )
+
+    # transport
+    mcp_transport: Literal["http", "stdio"] = Field(
+        "http", description="How `pgcontext serve` talks to clients; `--stdio` on the command line wins."
+    )
+    mcp_http_host: str = Field("127.0.0.1", description="The address to listen on; `--host` wins.")
+    mcp_http_port: int = Field(
+        8000, ge=0, le=65535, description="The port to listen on, 0 for any free one; `--port` wins."
+    )
+    mcp_allowed_hosts: Names = Field(
+        (),
+        description=(
+            "Further names under which clients may address the server, separated by commas: "
+            "`memory.example.org` with any port, `memory.example.org:8443` with that one. The address it "
+            "listens on and the names of the local machine are always allowed; a server that listens on every "
+            "address (`0.0.0.0`) needs the name that clients use here."
+        ),
+    )
+    mcp_allowed_origins: Names = Field(
+        (),
+        description=(
+            "Further origins whose web pages may call the server, separated by commas, such as "
+            "`https://app.example.org`. Pages served by the local machine are always allowed."
+        ),
+    )
+    mcp_server_instructions: str | None = Field(
+        None, description="What the server tells agents about itself, in place of the built-in text."
+    )
+    mcp_auth_provider: Annotated[Literal["none"], BeforeValidator(_check_provider)] = Field(
+        "none", description="How callers prove who they are. This version accepts only `none`."
+    )
+
+    # access
+    access_control_default_principal: PrincipalId = Field(
+        "local", description="Who a caller is when no token says so."
+    )
+    access_control_default_visibility: Literal["private", "public"] = Field(
+        "private", description="The visibility of an entry that is stored without one."
+    )
+    access_control_default_group_grants: Literal["none", "author_groups"] = Field(
+        "none", description="`author_groups` lets every group of an entry's author read it from the start."
+    )
+    access_control_publish_role: str | None = Field(
+        None, description="The role that a caller needs to publish an entry; anyone may when it is unset."
+    )
+    access_control_anonymous_principal: PrincipalId | None = Field(
+        None, description="A principal that may read what is public or shared with it, and never write."
+    )
+    enable_postgresql_rls: bool = Field(
+        True,
+        description=(
+            "Whether PostgreSQL enforces the access rules by row-level security too. `false` is for managed "
+            "databases that allow no roles."
+        ),
+    )
+
+    # metadata
+    metadata_indexed_fields: Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_indexed_fields)] = Field(
+        default_factory=lambda: dict(DEFAULT_INDEXED_FIELDS),
+        description=(
+            "Metadata fields with an index, separated by commas, each `name` or `name:type`. The types are "
+            "string (the default), integer, boolean, float, object and array."
+        ),
+    )
+    metadata_index_sync_mode: Literal["additive", "strict", "auto", "warn"] = Field(
+        "additive",
+        description=(
+            "What happens at the start when the indexes differ from METADATA_INDEXED_FIELDS: `additive` creates "
+            "missing ones, `auto` also drops surplus ones, `warn` only reports, `strict` refuses to start."
+        ),
+    )
+
+    # postgresql
+    postgresql_connection_string: SecretStr | None = Field(
+        None, description="A libpq connection string or URI. When set, the six variables below are not used."
+    )
+    postgresql_host: str = Field("localhost", description="Host name, address, or folder of the Unix socket.")
+    postgresql_port: int = Field(5432, ge=1, le=65535, description="Port.")
+    postgresql_user: str | None = Field(None, description="Login; libpq's own default when unset.")
+    postgresql_password: SecretStr | None = Field(None, description="Password; libpq's own default when unset.")
+    postgresql_database: str = Field("pgcontext", description="Database.")
+    postgresql_ssl_mode: Literal["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] = Field(
+        "prefer", description="Encryption of the connection, as libpq's `sslmode`."
+    )
+    postgresql_schema: Annotated[str, BeforeValidator(_check_schema)] = Field(
+        "pgcontext", description="The schema that holds everything."
+    )
+    postgresql_pool_min: int = Field(2, ge=0, le=1000, description="Connections kept open.")
+    postgresql_pool_max: int = Field(20, ge=1, le=1000, description="The most connections of one server process.")
+    postgresql_pool_timeout_s: Seconds = Field(
+        30, description="How long a request waits for a free connection, in seconds."
+    )
+    postgresql_command_timeout_s: Seconds = Field(60, description="How long a statement may run, in seconds.")
+    postgresql_migration_timeout_s: Seconds = Field(
+        300, description="How long an upgrade waits for its turn, in seconds."
+    )
+
+    @model_validator(mode="after")
+    def _check_pool(self) -> Self:
+        if self.postgresql_pool_min > self.postgresql_pool_max:
+            raise ValueError("POSTGRESQL_POOL_MIN must not exceed POSTGRESQL_POOL_MAX")
+        return self
+
+    def access_policy(self) -> AccessPolicy:
+        """The deployment's access rules as the backends take them."""
+        return AccessPolicy(
+            default_visibility=self.access_control_default_visibility,
+            publish_role=self.access_control_publish_role,
+            anonymous_principal=self.access_control_anonymous_principal,
+            author_group_grants=self.access_control_default_group_grants == "author_groups",
+        )
+
+    def postgres_options(self) -> PostgresOptions:
+        """What the PostgreSQL backend is told at its start."""
+        from pgcontext.storage.postgres.options import PostgresOptions
+
+        return PostgresOptions(
+            conninfo=self._conninfo(),
+            schema=self.postgresql_schema,
+            policy=self.access_policy(),
+            indexed_fields=self.metadata_indexed_fields,
+            index_sync_mode=self.metadata_index_sync_mode,
+            row_level_security=self.enable_postgresql_rls,
+            pool_min=self.postgresql_pool_min,
+            pool_max=self.postgresql_pool_max,
+            pool_timeout=self.postgresql_pool_timeout_s,
+            command_timeout=self.postgresql_command_timeout_s,
+            migration_timeout=self.postgresql_migration_timeout_s,
+        )
+
+    def _conninfo(self) -> str:
+        if self.postgresql_connection_string is not None:
+            return self.postgresql_connection_string.get_secret_value()
+        from psycopg.conninfo import make_conninfo
+
+        password = self.postgresql_password
+        return make_conninfo(
+            host=self.postgresql_host,
+            port=self.postgresql_port,
+            user=self.postgresql_user,
+            password=password.get_secret_value() if password is not None else None,
+            dbname=self.postgresql_database,
+            sslmode=self.postgresql_ssl_mode,
+        )
+
+
+def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
+    """The settings of the environment and `.env`, with the given fields laid over them.
+
+    Raises `StartRefused` with one line per wrong variable.
+    """
+    try:
+        return Settings(**(overrides or {}))
+    except ValidationError as error:
+        lines = [_describe(fault) for fault in error.errors(include_url=False, include_input=False)]
+        raise StartRefused("\n".join(lines)) from None
+
+
+def _describe(fault: Any) -> str:
+    cause = fault.get("ctx", {}).get("error")
+    message = str(cause) if cause is not None else fault["msg"].replace("Input should", "must")
+    variable = str(fault["loc"][0]).upper() if fault["loc"] else ""
+    return f"{variable}: {message}" if variable else message

@@ -1,0 +1,1 @@
+"""Pure functions on text and values; nothing here imports the rest of the package."""

@@ -1,0 +1,1 @@
+"""The tools: each is a request, one use case and a response."""
