@@ -192,3 +192,10 @@ def test_the_helpers_of_the_policies_run_once_for_a_statement(seeded: Connection
     conditions = json.dumps([node.get("Filter", "") for node in nodes(plans)])
     assert "current_readers" not in conditions
     assert "current_principal" not in conditions
+
+
+@pytest.mark.parametrize("function", ["list_threads", "get_statistics"])
+def test_counting_for_somebody_who_may_read_little_touches_little(seeded: Connection, function: str) -> None:
+    plans = _plans(seeded, ("narrow reader", ("small group",)), f"select * from {function}()")
+    assert not _scanned_whole(plans) - {"entry_image"}
+    assert "entry_readers_idx" in _indexes(plans)

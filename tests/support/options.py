@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
+
 from pgcontext.settings import Settings
 from pgcontext.storage.postgres.options import PostgresOptions
 
 
+class GivenSettings(Settings):
+    """Settings that neither the environment nor a `.env` file has a part in."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **_others: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)
+
+
 def settings_for(**values: Any) -> Settings:
-    """Settings from these values alone: neither the environment nor a `.env` file counts."""
-    return Settings(_env_file=None, **values)  # type: ignore[call-arg]
+    """Settings from these values and the defaults."""
+    return GivenSettings(**values)
 
 
 def options_for(conninfo: str, row_level_security: bool, settings: Settings | None = None) -> PostgresOptions:
