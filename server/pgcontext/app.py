@@ -11,7 +11,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
+from mcp_types import CallToolRequestParams, ListToolsResult, PaginatedRequestParams
 from starlette.applications import Starlette
 
 from pgcontext import __version__
@@ -41,7 +41,7 @@ def create_store(settings: Settings) -> Store:
     if settings.storage_backend == "postgresql":
         from pgcontext.storage.postgres.store import PostgresStore
 
-        return PostgresStore.from_settings(settings)
+        return PostgresStore(settings.postgres_options())
     from pgcontext.storage.sqlite.store import SqliteStore
 
     path = settings.db_path.expanduser()
@@ -68,20 +68,22 @@ def create_server(
     async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return toolbox.descriptions
 
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(context: Context, params: CallToolRequestParams) -> dict[str, Any]:
         caller = resolve_principal(context) if resolve_principal else default_principal
         return await toolbox.call(caller, params.name, params.arguments)
 
-    return Server(
+    server = Server(
         "pgcontext",
         version=__version__,
         instructions=settings.mcp_server_instructions or INSTRUCTIONS,
         lifespan=_StoreLifespan(store),
         on_list_tools=list_tools,
-        on_call_tool=call_tool,
         get_tool_input_schema=toolbox.input_schema,
         cache_hints={"tools/list": _TOOL_LIST_FRESHNESS},
     )
+    # not by the constructor, which wants a model: that would be copied once more on its way out
+    server.add_request_handler("tools/call", CallToolRequestParams, call_tool)
+    return server
 
 
 class _StoreLifespan:

@@ -262,10 +262,10 @@ class Settings(BaseSettings):
     def _conninfo(self) -> str:
         if self.postgresql_connection_string is not None:
             return self.postgresql_connection_string.get_secret_value()
-        from psycopg.conninfo import make_conninfo
+        from pgcontext.storage.postgres.options import connection_string
 
         password = self.postgresql_password
-        return make_conninfo(
+        return connection_string(
             host=self.postgresql_host,
             port=self.postgresql_port,
             user=self.postgresql_user,

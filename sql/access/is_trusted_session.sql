@@ -3,12 +3,13 @@ returns boolean
 language sql
 stable
 begin atomic
-    select coalesce(pg_has_role(session_user, to_regrole('pgcontext_server')::oid, 'member'), false)
-    or (
-        select pg_has_role(session_user, pg_class.relowner, 'member')
-        from pg_catalog.pg_class
-        where pg_class.oid = 'entry'::regclass
-    );
+    select
+        coalesce(pg_has_role(session_user, to_regrole('pgcontext_server')::oid, 'member'), false)
+        or (
+            select pg_has_role(session_user, pg_class.relowner, 'member')
+            from pg_catalog.pg_class
+            where pg_class.oid = 'entry'::regclass
+        );
 end;
 
 comment on function is_trusted_session is

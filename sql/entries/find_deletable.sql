@@ -12,7 +12,8 @@ declare
     := case
         -- older than the calendar: nothing is
         when p_older_than_days > 700000 then '-infinity'
-        else now() - make_interval(days => p_older_than_days)
+        -- not days, which are of 23 or 25 hours where the session's time zone changes its clocks
+        else now() - make_interval(hours => 24 * p_older_than_days)
     end;
 begin
     if num_nonnulls(p_entry_ids, p_thread_ids, p_source, p_older_than_days) = 0 then

@@ -6,7 +6,7 @@ set search_path from current
 as $$
 declare
     v_images constant jsonb := p_entry -> 'images';
-    v_has_new_images constant boolean := v_images is not null and v_images <> image_documents(p_entry_id);
+    v_has_new_images constant boolean := v_images is not null and not has_images(p_entry_id, v_images);
     v_stored record;
     v_tags text[];
     v_metadata jsonb;

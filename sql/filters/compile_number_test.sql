@@ -3,12 +3,11 @@ returns text
 language sql
 immutable
 return case
-    when abs(p_value) < 9223372036854775808
-        then format('%s %s %s', number_accessor(p_path), p_comparison, p_value)
-    else
-        format(
+    when is_beyond_int64(to_jsonb(p_value))
+        then format(
             'to_double(%s) %s to_double(%s::numeric)', number_accessor(p_path), p_comparison, p_value
         )
+    else format('%s %s %s', number_accessor(p_path), p_comparison, p_value)
 end;
 
 comment on function compile_number_test is

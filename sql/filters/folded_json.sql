@@ -5,4 +5,4 @@ immutable
 return format('lower((%s)::text collate "C")::jsonb', json_accessor(p_path));
 
 comment on function folded_json is
-'The SQL expression for a metadata array or object with A-Z folded in all its strings. The GIN indexes on metadata fields hold this expression.';
+'The SQL expression for a metadata array with A-Z folded in all its strings. The GIN indexes on array fields hold this expression.';

@@ -13,8 +13,10 @@ begin
                 each.key as name,
                 format('entry_metadata_%s_idx', substr(md5(each.key || ':' || each.value), 1, 12)) as index_name,
                 case
-                    when each.value in ('object', 'array')
+                    when each.value = 'array'
                         then format('using gin ((%s) jsonb_path_ops)', folded_json(string_to_array(each.key, '.')))
+                    when each.value = 'object'
+                        then format('using gin ((%s) jsonb_path_ops)', folded_scalars(string_to_array(each.key, '.')))
                     when each.value in ('integer', 'float')
                         then format('(%s)', number_accessor(string_to_array(each.key, '.')))
                     when each.value = 'boolean'

@@ -183,7 +183,7 @@ def test_no_function_shows_anything_of_a_hidden_entry(server: Connection, stored
         "find_repeated_entry": ("'alices'", "'agent'", "'the secret of alice'"),
         "get_entry_rights": ("array[%(id)s]::uuid[]",),
         "get_entries": ("array[%(id)s]::uuid[]",),
-        "image_documents": ("%(id)s",),
+        "has_images": ("%(id)s", "'[]'"),
         "list_images": ("array[%(id)s]::uuid[]",),
         "may_change_entry": ("%(id)s",),
         "resolve_prefixes": ("array[substr(replace(%(id)s, '-', ''), 1, 31)]",),
@@ -195,7 +195,7 @@ def test_no_function_shows_anything_of_a_hidden_entry(server: Connection, stored
     nothing = {
         "delete_entries": [(0,)],
         "find_repeated_entry": [(None,)],
-        "image_documents": [([],)],
+        "has_images": [(True,)],
         "may_change_entry": [(False,)],
     }
     with acting_as(server, "mallory", ("strangers",)):

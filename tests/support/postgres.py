@@ -6,6 +6,7 @@ version is PGCONTEXT_TEST_POSTGRES, 18 by default); the PostgreSQL 18 that the `
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -98,14 +99,17 @@ def docker_answers() -> bool:
         return False
     import docker
 
-    # asking opens a socket that a refused client forgets to close
-    client = docker.DockerClient.from_env(version="1.40", timeout=5)
-    try:
-        return bool(client.ping())
-    except (docker.errors.DockerException, OSError):
-        return False
-    finally:
-        client.close()
+    with warnings.catch_warnings():
+        # a refused client drops the socket that it opened without closing it
+        warnings.simplefilter("ignore", ResourceWarning)
+        client = docker.DockerClient.from_env(version="1.40", timeout=5)
+        try:
+            return bool(client.ping())
+        except (docker.errors.DockerException, OSError):
+            return False
+        finally:
+            client.close()
+            gc.collect()
 
 
 @contextmanager
@@ -145,7 +149,7 @@ def _embedded() -> Iterator[str]:
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             # throw-away data: nothing here survives the run anyway
             connection.execute("alter system set fsync = off")
-            connection.execute("alter system set max_connections = 200")
+            connection.execute("select pg_reload_conf()")
         yield server.get_uri()
     finally:
         server.cleanup()

@@ -38,6 +38,9 @@ class Person:
         return await self._client.call_tool(tool, arguments, meta={_CALLER: _identity(self.principal)})
 
     def __getattr__(self, tool: str) -> Callable[..., Awaitable[dict[str, Any]]]:
+        if tool.startswith("_"):
+            raise AttributeError(tool)
+
         async def call(**arguments: Any) -> dict[str, Any]:
             result = await self.call(tool, **arguments)
             text = result.content[0].text  # type: ignore[union-attr]

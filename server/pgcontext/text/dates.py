@@ -61,9 +61,9 @@ def _parse_offset(zone: str | None) -> timedelta:
 
 def format_timestamp(moment: datetime) -> str:
     """A UTC moment with microseconds, in a form that `parse_date` reads back exactly."""
-    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return moment.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def format_seconds(moment: datetime) -> str:
     """A UTC moment cut to whole seconds."""
-    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+    return moment.isoformat(timespec="seconds").removesuffix("+00:00") + "Z"

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_types import CallToolResult, ListToolsResult, TextContent, ToolAnnotations
+from mcp_types import ListToolsResult, ToolAnnotations
 from mcp_types import Tool as ToolDescription
 from pydantic_core import to_json
 
@@ -18,7 +18,6 @@ from pgcontext.settings import Settings
 from pgcontext.storage.store import Store
 from pgcontext.text.characters import printable, shown
 from pgcontext.tools.base import Tool, ToolContext
-from pgcontext.tools.offloading import run_off_loop
 from pgcontext.tools.registry import enabled_tools
 
 logger = logging.getLogger(__name__)
@@ -60,17 +59,19 @@ class Toolbox:
         """The schema of a tool's arguments."""
         return self._input_schemas.get(name)
 
-    async def call(self, caller: Principal, name: str, arguments: Mapping[str, Any] | None) -> CallToolResult:
-        """Run a tool; whatever goes wrong is a tool error, so that the agent reads it."""
+    async def call(self, caller: Principal, name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Run a tool: a `CallToolResult` as it goes over the wire.
+
+        Whatever goes wrong is a tool error, so that the agent reads it.
+        """
         try:
             result = await self._run(caller, name, arguments or {})
-            text = await run_off_loop(result, _to_text, result)
         except PgcontextError as error:
             return _failure(str(error))
         except Exception:
             logger.exception("%s failed", name)
             return _failure(f"{name} failed on the server; its log has the details")
-        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=result)
+        return _result(to_json(result).decode()) | {"structuredContent": result}
 
     async def _run(self, caller: Principal, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         tool = self._tools.get(name)
@@ -82,9 +83,9 @@ class Toolbox:
         return await tool.call(context, arguments)
 
 
-def _to_text(result: dict[str, Any]) -> str:
-    return to_json(result).decode()
+def _result(text: str) -> dict[str, Any]:
+    return {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": False}
 
 
-def _failure(message: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=printable(message))], is_error=True)
+def _failure(message: str) -> dict[str, Any]:
+    return _result(printable(message)) | {"isError": True}

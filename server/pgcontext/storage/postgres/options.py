@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from psycopg.conninfo import make_conninfo
 
 from pgcontext.storage.store import AccessPolicy, IndexSyncMode
 
@@ -46,3 +49,8 @@ class PostgresOptions:
             "metadata_indexed_fields": json.dumps(dict(self.indexed_fields), sort_keys=True),
         }
         return {name: value for name, value in settings.items() if value is not None}
+
+
+def connection_string(**parts: Any) -> str:
+    """A libpq connection string of these parts; libpq's own default stands in for one that is None."""
+    return make_conninfo(**parts)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, LiteralString, TypeVar
+from typing import Any, Literal, LiteralString, TypeVar
 
 import anyio
 import psycopg
@@ -42,9 +42,6 @@ from pgcontext.storage.store import (
     WriteOutcome,
 )
 
-if TYPE_CHECKING:
-    from pgcontext.settings import Settings
-
 Row = tuple[Any, ...]
 T = TypeVar("T")
 
@@ -61,11 +58,6 @@ class PostgresStore:
             function: _statement(options.schema, function, types) for function, types in _ARGUMENT_TYPES.items()
         }
         self._begin_tail = (options.role, int(options.command_timeout * 1000))
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> PostgresStore:
-        """The store that the environment describes."""
-        return cls(settings.postgres_options())
 
     async def open(self) -> None:
         await anyio.to_thread.run_sync(ensure_current, self._options)

@@ -155,15 +155,31 @@ class _Pool:
         connection = self._idle.get()
         try:
             connection.set_busy_timeout(math.ceil(remaining * 1000))
-            with connection:
-                result = work(connection)
+            return _in_transaction(connection, work)
         except apsw.BusyError as error:
             raise Busy from error
         finally:
             self._idle.put(connection)
-        return result
 
     def close(self) -> None:
         self._threads.shutdown()
         while not self._idle.empty():
             self._idle.get().close()
+
+
+def _in_transaction(connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
+    """Commit the work, or undo it after an exception.
+
+    APSW's own context manager would keep the interpreter's lock, and so stop the whole process, for as long as it
+    waits for another writer or for the disk.
+    """
+    connection.execute(f"begin {connection.transaction_mode}")
+    try:
+        result = work(connection)
+        connection.execute("commit")
+    except BaseException:
+        # some errors have undone everything by themselves
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+    return result

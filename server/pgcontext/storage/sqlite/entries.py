@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import apsw
+
 from pgcontext.errors import (
     AtIndex,
     DeleteRefused,
@@ -420,8 +422,15 @@ def get_statistics(session: Session) -> Statistics:
         total_threads=threads,
         total_images=images,
         unique_tags=tags,
-        database_bytes=session.connection.pragma("page_count") * session.connection.pragma("page_size"),
+        database_bytes=_database_bytes(session.connection),
     )
+
+
+def _database_bytes(connection: apsw.Connection) -> int | None:
+    """The size of the database file once its write-ahead log is carried over; None in memory."""
+    if not connection.filename:
+        return None
+    return int(connection.pragma("page_count") * connection.pragma("page_size"))
 
 
 _STATISTICS = with_rules("""

@@ -1,0 +1,34 @@
+"""The benchmarks still run; what they print is for people to read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.postgres import PostgresServer
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(module: str, *arguments: str, **variables: str) -> str:
+    """What a benchmark prints."""
+    command = [sys.executable, "-m", f"tests.benchmarks.{module}", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_cost_per_call(postgres: PostgresServer) -> None:
+    small = ("--entries", "60", "--threads", "7", "--rounds", "2", "--calls", "2")
+    printed = run("cost", *small, PGCONTEXT_TEST_DSN=postgres.dsn)
+    for backend in ("sqlite", "postgresql"):
+        assert sum(line.startswith(backend) for line in printed.splitlines()) == 5
+
+
+def test_size_of_the_tool_list() -> None:
+    assert "all of tools/list" in run("tokens")
