@@ -123,7 +123,7 @@ def wipe(request: pytest.FixtureRequest, mode: str) -> Callable[[], None]:
     def postgresql() -> None:
         name = request.getfixturevalue("database")(mode == "postgresql")
         with psycopg.connect(request.getfixturevalue("postgres").database(name)) as connection:
-            connection.execute("truncate pgcontext.entry cascade")
+            connection.execute("delete from pgcontext.entry")
 
     return sqlite if mode == "sqlite" else postgresql
 

@@ -4,8 +4,9 @@
 -- Columns stand in the order in which rows are cheapest to read: fixed widths first, the text last.
 create table entry (
     id uuid primary key,
-    created_at timestamptz not null,
-    updated_at timestamptz not null,
+    -- as far as the calendars of other programs reach
+    created_at timestamptz not null check (created_at between '0001-01-01T00:00Z' and '9999-12-31T23:59Z'),
+    updated_at timestamptz not null check (updated_at between '0001-01-01T00:00Z' and '9999-12-31T23:59Z'),
     version bigint not null,
     thread_id text collate "C" not null check (thread_id <> ''),
     source text collate "C" not null check (source in ('user', 'agent')),
@@ -13,10 +14,10 @@ create table entry (
     visibility text collate "C" not null check (visibility in ('private', 'public')),
     owner text collate "C" not null check (owner <> ''),
     -- who may read and who may change the entry, derived from owner, visibility and grants by derive_entry()
-    -- and derive_entry_access(): '*' for everyone, 'user:' and 'group:' before an id
+    -- and derive_entry_access(): '*' for everyone, and 'owner:', 'user:' or 'group:' before an id
     readers text[] collate "C" not null,
     writers text[] collate "C" not null,
-    tags text[] collate "C" not null,
+    tags text[] collate "C" not null check (array_position(tags, null) is null),
     content_hash text not null,
     metadata jsonb not null check (jsonb_typeof(metadata) = 'object'),
     summary text,
@@ -25,6 +26,11 @@ create table entry (
 
 create index entry_thread_idx on entry (thread_id, created_at desc, id desc);
 create index entry_created_idx on entry (created_at desc, id desc);
+-- these two carry all that counting threads needs, so that it reads no row
+create index entry_owner_idx on entry (owner, thread_id, created_at desc, id desc)
+include (source, content_type);
+create index entry_public_idx on entry (thread_id, created_at desc, id desc)
+include (source, content_type, owner) where visibility = 'public';
 create index entry_tags_idx on entry using gin (tags);
 create index entry_readers_idx on entry using gin (readers);
 

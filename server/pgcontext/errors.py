@@ -168,6 +168,17 @@ class InvalidArgument(PgcontextError):
     sqlstate = "PC030"
 
 
+class WrongIsolation(PgcontextError):
+    """The database gives the server transactions of another isolation level than the writing functions need."""
+
+    sqlstate = "PC031"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The database's default_transaction_isolation must be 'read committed' for this server to write"
+        )
+
+
 class Busy(PgcontextError):
     """No connection, or no turn to write, within the bounded wait."""
 
@@ -234,6 +245,8 @@ def _build(sqlstate: str, message: str, detail: Mapping[str, Any]) -> PgcontextE
             return ReadOnlyPrincipal(detail.get("action", "writing"))
         case NoPrincipal.sqlstate:
             return NoPrincipal()
+        case WrongIsolation.sqlstate:
+            return WrongIsolation()
         case InvalidArgument.sqlstate:
             return InvalidArgument(message)
     return None

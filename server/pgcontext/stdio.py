@@ -49,7 +49,10 @@ def _second_reading(error: Exception) -> SessionMessage | None:
         return None
     try:
         document = json.loads(error.errors(include_url=False)[0]["input"])
-        return SessionMessage(JSONRPCRequest.model_validate(document))
+        request = JSONRPCRequest.model_validate(document)
+        # what an answer would repeat must be printable
+        f"{request.id}{request.method}".encode()
+        return SessionMessage(request)
     except (ValueError, TypeError, RecursionError):
         return None
 

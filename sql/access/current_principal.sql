@@ -5,7 +5,8 @@ stable
 begin atomic
     select case
         when is_trusted_session() then nullif(current_setting('pgcontext.principal', true), '')
-        else session_user
+        -- a name is cut to 63 bytes wherever PostgreSQL takes it for one, so all of this must be text
+        else session_user::text
     end;
 end;
 

@@ -2,11 +2,10 @@ create or replace function entry_readers(p_entry_id uuid, p_owner text, p_visibi
 returns text[]
 language sql
 stable
-security definer
 begin atomic
     select
         case when p_visibility = 'public' then array['*'] else '{}'::text[] end
-        || array['user:' || p_owner]
+        || array['owner:' || p_owner]
         || array(
             select distinct principal_type || ':' || principal_id from entry_grant where entry_id = p_entry_id
         );

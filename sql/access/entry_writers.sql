@@ -2,10 +2,9 @@ create or replace function entry_writers(p_entry_id uuid, p_owner text)
 returns text[]
 language sql
 stable
-security definer
 begin atomic
     select
-        array['user:' || p_owner]
+        array['owner:' || p_owner]
         || array(
             select principal_type || ':' || principal_id
             from entry_grant

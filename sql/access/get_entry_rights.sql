@@ -6,15 +6,18 @@ rows 30
 security definer
 set search_path from current
 as $$
+declare
+    v_principal constant text := current_principal();
+    v_tokens constant text[] := current_readers();
 begin
     return query
-    select e.id, e.version, e.is_owner, e.writers && (select current_readers())
+    select e.id, e.version, e.owner = v_principal, e.writers && v_tokens
     from (
         select wanted.id, min(wanted.place) as place
         from unnest(p_entry_ids) with ordinality as wanted (id, place)
         group by wanted.id
     ) as wanted
-    inner join readable_entry as e on e.id = wanted.id
+    inner join readable_entries() as e on e.id = wanted.id
     order by wanted.place;
 end;
 $$;

@@ -5,10 +5,12 @@ volatile
 security definer
 set search_path from current
 as $$
+declare
+    v_tokens constant text[] := current_readers();
 begin
     perform
-    from readable_entry as e
-    where e.id = any(p_entry_ids)
+    from entry as e
+    where e.id = any(p_entry_ids) and (e.readers && v_tokens) is true
     order by e.id
     for no key update;
 end;

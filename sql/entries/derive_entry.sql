@@ -2,46 +2,50 @@ create or replace function derive_entry()
 returns trigger
 language plpgsql
 volatile
+security definer
 set search_path from current
 as $$
 declare
     v_principal constant text := current_principal();
-    v_is_published boolean;
+    v_was_public boolean := false;
 begin
     if tg_op = 'INSERT' then
+        new.id := coalesce(new.id, new_entry_id());
+        new.created_at := coalesce(new.created_at, clock_timestamp());
+        new.updated_at := coalesce(new.updated_at, new.created_at);
+        new.version := coalesce(new.version, 1);
         new.owner := coalesce(new.owner, v_principal);
-        new.readers := entry_readers(new.id, new.owner, new.visibility);
-        new.writers := entry_writers(new.id, new.owner);
-        v_is_published := new.visibility = 'public';
-    elsif new.visibility is distinct from old.visibility then
-        if v_principal is distinct from old.owner and row_security_active(tg_relid) then
+    else
+        v_was_public := old.visibility = 'public';
+        if new.owner <> old.owner then
+            perform raise_error('PC017', 'An entry stays with its owner');
+        -- nobody to ask is the operator, at work on the tables directly
+        elsif v_principal <> old.owner and new.visibility <> old.visibility then
             perform raise_error(
                 'PC012', 'Only the owner may change the visibility of an entry',
                 jsonb_build_object('entry_id', entry_hex(old.id))
             );
         end if;
-        new.readers := entry_readers(new.id, new.owner, new.visibility);
-        v_is_published := new.visibility = 'public';
     end if;
 
-    -- nobody to ask is the operator, at work on the tables directly
-    if v_is_published and v_principal is not null and not may_publish() then
+    if new.visibility = 'public' and not v_was_public and v_principal is not null and not may_publish() then
         perform raise_error(
             'PC003', 'Publishing needs a role that the caller lacks',
             jsonb_build_object('role', setting_value('publish_role'))
         );
     end if;
 
-    if tg_op = 'INSERT' or new.text_content is distinct from old.text_content then
-        new.content_hash := encode(sha256(convert_to(new.text_content, 'UTF8')), 'hex');
-    end if;
+    -- whoever writes these columns, they say what follows from owner, visibility, grants and text
+    new.readers := entry_readers(new.id, new.owner, new.visibility);
+    new.writers := entry_writers(new.id, new.owner);
+    new.content_hash := encode(sha256(convert_to(new.text_content, 'UTF8')), 'hex');
     return new;
 end;
 $$;
 
 comment on function derive_entry is
-'Keeps what follows from other columns right (owner, readers, writers, content_hash), and guards publishing.';
+'Fills in and keeps right what nobody but the database decides: id, times, owner, readers, writers, content_hash. Guards publishing.';
 
 create or replace trigger derive_entry
-before insert or update of visibility, text_content on entry
+before insert or update of owner, visibility, readers, writers, text_content, content_hash on entry
 for each row execute function derive_entry();

@@ -6,10 +6,9 @@ security definer
 set search_path from current
 as $$
 begin
+    -- derive_entry() computes them, once it has the row: with what others have meanwhile committed
     update entry
-    set
-        readers = entry_readers(entry.id, entry.owner, entry.visibility),
-        writers = entry_writers(entry.id, entry.owner)
+    set readers = entry.readers
     where entry.id in (select changed.entry_id from changed);
     return null;
 end;

@@ -8,9 +8,9 @@ as $$
 declare
     v_latest record;
 begin
-    select e.id, e.source = p_source and e.is_owner and e.text_content = p_text as is_repeated
+    select e.id, e.source = p_source and e.owner = current_principal() and e.text_content = p_text as is_repeated
     into v_latest
-    from readable_entry as e
+    from readable_entries() as e
     where e.thread_id = p_thread_id
     order by e.created_at desc, e.id desc
     limit 1;

@@ -5,33 +5,26 @@ volatile
 set search_path from current
 as $$
 declare
-    v_id constant uuid := new_entry_id();
-    v_now constant timestamptz := clock_timestamp();
     v_images constant jsonb := coalesce(p_entry -> 'images', '[]');
+    v_id uuid;
 begin
-    insert into entry (
-        id, thread_id, source, content_type, text_content, metadata, tags, version, visibility,
-        created_at, updated_at
-    )
+    insert into entry (thread_id, source, content_type, text_content, metadata, tags, visibility)
     values (
-        v_id,
         p_entry ->> 'thread_id',
         p_entry ->> 'source',
         case when v_images = '[]' then 'text' else 'multimodal' end,
         p_entry ->> 'text',
         coalesce(p_entry -> 'metadata', '{}'),
         coalesce(text_array(p_entry -> 'tags'), '{}'),
-        1,
-        coalesce(p_entry ->> 'visibility', setting_value('default_visibility'), 'private'),
-        v_now,
-        v_now
-    );
+        coalesce(p_entry ->> 'visibility', setting_value('default_visibility'), 'private')
+    )
+    returning id into v_id;
     if v_images <> '[]' then
         perform replace_images(v_id, v_images);
     end if;
     if setting_value('author_group_grants') = 'true' then
         insert into entry_grant (entry_id, principal_type, principal_id, permission, granted_by, created_at)
-        select distinct v_id, 'group', member.name, 'read', current_principal(), v_now
+        select distinct v_id, 'group', member.name, 'read', current_principal(), clock_timestamp()
         from unnest(current_groups()) as member (name)
         where member.name <> '';
     end if;

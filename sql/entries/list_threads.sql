@@ -14,44 +14,58 @@ rows 100
 security definer
 set search_path from current
 as $$
+declare
+    v_principal constant text := current_principal();
+    v_granted constant text[] := granted_tokens(v_principal, current_groups());
 begin
-    return query execute format(
-        $query$
-        with figures as (
-            select
-                entry.thread_id,
-                count(*) as entries,
-                count(*) filter (where entry.source = 'user') as from_users,
-                count(*) filter (where entry.content_type = 'multimodal') as multimodals,
-                min(entry.created_at) as first_entry,
-                max(entry.created_at) as last_entry
-            from entry
-            where %1$s
-            group by entry.thread_id
-        )
+    return query
+    -- what is readable is the caller's own, or public, or was granted; each kind has its index, and the first two
+    -- are counted without reading a row
+    with readable as (
+        select e.thread_id, e.created_at, e.source, e.content_type
+        from entry as e
+        where e.owner = v_principal
+        union all
+        select e.thread_id, e.created_at, e.source, e.content_type
+        from entry as e
+        where e.visibility = 'public' and e.owner <> v_principal
+        union all
+        select e.thread_id, e.created_at, e.source, e.content_type
+        from entry as e
+        where e.visibility = 'private' and e.owner <> v_principal and e.readers && v_granted
+    ),
 
+    figures as (
         select
-            figures.thread_id,
-            figures.entries,
-            (figures.from_users > 0)::integer + (figures.from_users < figures.entries)::integer,
-            figures.multimodals,
-            figures.first_entry,
-            figures.last_entry,
-            latest.id
-        from figures
-        cross join lateral (
-            select entry.id
-            from entry
-            where entry.thread_id = figures.thread_id and entry.created_at = figures.last_entry and %1$s
-            order by entry.id desc
-            limit 1
-        ) as latest
-        order by figures.last_entry desc, latest.id desc
-        limit $1 offset $2
-        $query$,
-        readable_condition()
+            readable.thread_id,
+            count(*) as entries,
+            count(*) filter (where readable.source = 'user') as from_users,
+            count(*) filter (where readable.content_type = 'multimodal') as multimodals,
+            min(readable.created_at) as first_entry,
+            max(readable.created_at) as last_entry
+        from readable
+        group by readable.thread_id
     )
-    using p_limit, case when p_limit is null then 0 else p_offset end;
+
+    select
+        figures.thread_id,
+        figures.entries,
+        (figures.from_users > 0)::integer + (figures.from_users < figures.entries)::integer,
+        figures.multimodals,
+        figures.first_entry,
+        figures.last_entry,
+        latest.id
+    from figures
+    cross join lateral (
+        select e.id
+        from readable_entries() as e
+        where e.thread_id = figures.thread_id and e.created_at = figures.last_entry
+        order by e.id desc
+        limit 1
+    ) as latest
+    order by figures.last_entry desc, latest.id desc
+    limit p_limit
+    offset case when p_limit is null then 0 else p_offset end;
 end;
 $$;
 

@@ -2,6 +2,7 @@ create or replace function lock_turns(p_entries jsonb)
 returns void
 language plpgsql
 volatile
+security definer
 set search_path from current
 as $$
 declare
@@ -11,7 +12,7 @@ begin
         select distinct
             hashtextextended(
                 concat_ws(
-                    e'\x1f', current_schema(), current_principal(),
+                    e'\x1f', setting_value('lock_salt'), current_principal(),
                     entry.value ->> 'thread_id', entry.value ->> 'source'
                 ),
                 0
@@ -26,4 +27,4 @@ end;
 $$;
 
 comment on function lock_turns is
-'Makes stores of one principal in the same thread and source wait for each other until the transaction ends, so that two identical stores at the same moment make one entry. Locks are taken in one order for all.';
+'Makes stores of one principal in the same thread and source wait for each other until the transaction ends, so that two identical stores at the same moment make one entry. The salt keeps other logins from taking the same locks. Locks are taken in one order for all.';

@@ -31,9 +31,7 @@ begin
                 when not v_has_new_images then v_stored.content_type
                 when v_images = '[]' then 'text'
                 else 'multimodal'
-            end,
-            version = entry.version + 1,
-            updated_at = clock_timestamp()
+            end
         where id = p_entry_id;
     end if;
 end;

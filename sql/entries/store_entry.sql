@@ -4,11 +4,19 @@ language plpgsql
 volatile
 set search_path from current
 as $$
+declare
+    v_locked uuid;
 begin
     if coalesce((p_entry ->> 'deduplicate')::boolean, true) then
-        entry_id := find_repeated_entry(
-            p_entry ->> 'thread_id', p_entry ->> 'source', p_entry ->> 'text'
-        );
+        loop
+            entry_id := find_repeated_entry(
+                p_entry ->> 'thread_id', p_entry ->> 'source', p_entry ->> 'text'
+            );
+            exit when entry_id is null or entry_id = v_locked;
+            -- while this waits for the lock, the entry may change or go
+            perform lock_entries(array[entry_id]);
+            v_locked := entry_id;
+        end loop;
     end if;
     is_new := entry_id is null;
     if is_new then

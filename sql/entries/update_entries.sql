@@ -8,6 +8,9 @@ as $$
 declare
     v_change jsonb;
     v_detail text;
+    -- how often this call has changed each entry
+    v_changed jsonb := '{}';
+    v_times integer;
 begin
     perform ensure_may_write();
     perform lock_entries(array(
@@ -21,7 +24,9 @@ begin
         error_code := null;
         error_detail := null;
         begin
-            perform update_entry(v_change);
+            v_times := coalesce((v_changed ->> entry_id::text)::integer, 0);
+            perform update_entry(v_change, v_times);
+            v_changed := v_changed || jsonb_build_object(entry_id, v_times + 1);
         exception when others then
             get stacked diagnostics error_code = returned_sqlstate, v_detail = pg_exception_detail;
             error_detail := batch_failure(error_code, sqlerrm, v_detail, index, p_atomic);
@@ -32,4 +37,4 @@ end;
 $$;
 
 comment on function update_entries is
-'Changes entries [{entry_id, expected_version, text, metadata, metadata_patch, tags, images, visibility}] in order; absent keys leave a part as it is. With expected_version a change applies to that version only. Atomic: the first failure undoes all; otherwise it is reported in its row.';
+'Changes entries [{entry_id, expected_version, text, metadata, metadata_patch, tags, images, visibility}] in order; absent keys leave a part as it is. With expected_version a change applies to that version only; what this call itself has changed before does not count. Atomic: the first failure undoes all; otherwise it is reported in its row.';

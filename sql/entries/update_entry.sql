@@ -1,4 +1,4 @@
-create or replace function update_entry(p_change jsonb)
+create or replace function update_entry(p_change jsonb, p_changes_before integer default 0)
 returns void
 language plpgsql
 volatile
@@ -15,7 +15,7 @@ begin
         when v_rights.entry_id is null then 'PC010'
         when not v_rights.is_writable then 'PC011'
         when p_change ? 'visibility' and not v_rights.is_owner then 'PC012'
-        when v_rights.version <> (p_change ->> 'expected_version')::bigint then 'PC020'
+        when v_rights.version - p_changes_before <> (p_change ->> 'expected_version')::bigint then 'PC020'
     end;
     if v_refusal is not null then
         perform raise_error(
@@ -41,9 +41,7 @@ begin
             when v_images is null then entry.content_type
             when v_images = '[]' then 'text'
             else 'multimodal'
-        end,
-        version = entry.version + 1,
-        updated_at = clock_timestamp()
+        end
     where entry.id = v_id;
 
     if v_images is not null then
@@ -53,4 +51,4 @@ end;
 $$;
 
 comment on function update_entry is
-'One item of update_entries(): PC010 not readable, PC011 not changeable, PC012 visibility by another than the owner, PC020 the stored version is not the expected one.';
+'One item of update_entries(): PC010 not readable, PC011 not changeable, PC012 visibility by another than the owner, PC020 the stored version, less the changes that this call made before, is not the expected one.';

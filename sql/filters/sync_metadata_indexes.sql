@@ -11,18 +11,8 @@ begin
         with wanted as (
             select
                 each.key as name,
-                format('entry_metadata_%s_idx', substr(md5(each.key || ':' || each.value), 1, 12)) as index_name,
-                case
-                    when each.value = 'array'
-                        then format('using gin ((%s) jsonb_path_ops)', folded_json(string_to_array(each.key, '.')))
-                    when each.value = 'object'
-                        then format('using gin ((%s) jsonb_path_ops)', folded_scalars(string_to_array(each.key, '.')))
-                    when each.value in ('integer', 'float')
-                        then format('(%s)', number_accessor(string_to_array(each.key, '.')))
-                    when each.value = 'boolean'
-                        then format('((%s))', json_accessor(string_to_array(each.key, '.')))
-                    else format('(%s)', folded_text(string_to_array(each.key, '.')))
-                end as definition
+                each.value as type,
+                'entry_metadata_' || substr(md5(index_definition(each.key, each.value)), 1, 12) as index_name
             from jsonb_each_text(p_fields) as each
         ),
 
@@ -37,8 +27,8 @@ begin
 
         select
             coalesce(wanted.name, present.name) as name,
+            wanted.type,
             coalesce(wanted.index_name, present.index_name) as index_name,
-            wanted.definition,
             case when present.index_name is null then 'create' else 'drop' end as action
         from wanted
         full outer join present on present.index_name = wanted.index_name
@@ -48,11 +38,11 @@ begin
         field := v_field.name;
         action := 'none';
         if v_field.action = 'create' and p_mode in ('additive', 'auto') then
-            execute format('create index %I on entry %s', v_field.index_name, v_field.definition);
-            execute format('comment on index %I is %L', v_field.index_name, v_field.name);
+            perform create_metadata_index(v_field.index_name, v_field.name, v_field.type);
             action := 'created';
         elsif v_field.action = 'drop' and p_mode = 'auto' then
             execute format('drop index %I', v_field.index_name);
+            execute format('drop statistics if exists %I', v_field.index_name || '_statistics');
             action := 'dropped';
         elsif p_mode in ('strict', 'warn') then
             action := case v_field.action when 'create' then 'missing' else 'surplus' end;

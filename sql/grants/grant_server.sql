@@ -6,18 +6,21 @@ set search_path from current
 as $$
 declare
     v_schema constant name := current_schema();
-    v_columns constant text
-    := 'id, thread_id, source, content_type, text_content, metadata, tags, summary, content_hash, version, '
-    || 'visibility, created_at, updated_at';
 begin
     execute format('grant usage on schema %I to %I', v_schema, p_role);
     execute format('revoke all on all tables in schema %I from %I', v_schema, p_role);
     execute format('grant execute on all functions in schema %I to %I', v_schema, p_role);
+    -- they tell who else may read an entry
+    execute format('revoke execute on function entry_readers, entry_writers from %I', p_role);
 
-    execute format('grant select (%s), insert (%s), delete on entry to %I', v_columns, v_columns, p_role);
     execute format(
-        'grant update (text_content, metadata, tags, summary, content_type, version, visibility, updated_at) '
-        'on entry to %I', p_role
+        'grant select (id, thread_id, source, content_type, text_content, metadata, tags, summary, content_hash, '
+        'version, visibility, created_at, updated_at) on entry to %I', p_role
+    );
+    -- id, times, owner and all that follows are the database's to fill in
+    execute format(
+        'grant insert (thread_id, source, content_type, text_content, metadata, tags, visibility), '
+        'update (text_content, metadata, tags, summary, content_type, visibility), delete on entry to %I', p_role
     );
     execute format('grant select, insert, delete on entry_grant, entry_image to %I', p_role);
     execute format('grant select on setting to %I', p_role);

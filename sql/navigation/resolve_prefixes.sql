@@ -16,7 +16,7 @@ begin
     cross join lateral (
         select array(
             select e.id
-            from readable_entry as e
+            from readable_entries() as e
             where
                 e.id >= rpad(asked.prefix, 32, '0')::uuid
                 and e.id <= rpad(asked.prefix, 32, 'f')::uuid

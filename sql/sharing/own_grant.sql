@@ -5,13 +5,27 @@ volatile
 security definer
 set search_path from current
 as $$
+declare
+    v_detail constant jsonb := jsonb_build_object('entry_id', entry_hex(new.entry_id));
 begin
     select entry.owner into new.owner from entry where entry.id = new.entry_id;
+    -- the operator, who is no principal, may put back what a dump holds
+    if new.principal_type = 'user' and current_principal() is not null then
+        if new.principal_id = new.owner then
+            perform raise_error('PC015', 'An entry cannot be shared with its owner', v_detail);
+        elsif new.principal_id = setting_value('anonymous_principal') then
+            perform raise_error(
+                'PC016', 'An entry cannot be shared with the anonymous principal', v_detail,
+                'Make it public instead.'
+            );
+        end if;
+    end if;
     return new;
 end;
 $$;
 
-comment on function own_grant is 'Copies the owner of the entry into a new grant, where the policies look for it.';
+comment on function own_grant is
+'Copies the owner of the entry into a new grant, where the policies look for it, and refuses grants to the owner and to the anonymous principal.';
 
 create or replace trigger own_grant
 before insert on entry_grant

@@ -11,18 +11,6 @@ set search_path from current
 as $$
 begin
     perform lock_owned_entry(p_entry_id, 'share');
-    if p_principal_type = 'user' and p_principal_id = current_principal() then
-        perform raise_error(
-            'PC015', 'An entry cannot be shared with its owner',
-            jsonb_build_object('entry_id', entry_hex(p_entry_id))
-        );
-    elsif p_principal_type = 'user' and p_principal_id = setting_value('anonymous_principal') then
-        perform raise_error(
-            'PC016', 'An entry cannot be shared with the anonymous principal',
-            jsonb_build_object('entry_id', entry_hex(p_entry_id)), 'Make it public instead.'
-        );
-    end if;
-
     insert into entry_grant (entry_id, principal_type, principal_id, permission, granted_by, created_at)
     values (p_entry_id, p_principal_type, p_principal_id, p_permission, current_principal(), clock_timestamp())
     on conflict do nothing;

@@ -81,6 +81,11 @@ class PostgresClock:
                 ticks += sum(times if is_postmaster else times[:2])
         return ticks / self._ticks_per_second
 
+    def settle(self) -> None:
+        """Do what autovacuum does by itself in the first minutes after many rows have come."""
+        self._connection.execute("vacuum analyze")
+        self._connection.execute("checkpoint")
+
     def close(self) -> None:
         self._connection.close()
 
@@ -91,6 +96,11 @@ class Meter:
     def __init__(self, server: ServerProcess, database: PostgresClock | None) -> None:
         self._server = psutil.Process(server.process.pid)
         self._database = database
+
+    def settle(self) -> None:
+        """Bring the database into the state in which it will live."""
+        if self._database:
+            self._database.settle()
 
     async def cost(self, act: Callable[[], Awaitable[Any]], units: int) -> Cost:
         """What `act` costs, divided by the number of units it does."""
@@ -166,6 +176,7 @@ async def measure(url: str, meter: Meter, options: argparse.Namespace) -> dict[s
         filling = [
             await meter.cost(partial(workload.fill, begin, end), end - begin) for begin, end in pairwise(steps)
         ]
+        meter.settle()
         singles = [workload.search, workload.get, workload.list_threads, workload.store]
         costs = [await _rounds(meter, act, options) for act in singles]
     return dict(zip(TARGETS, [*costs, _median(filling)], strict=True))

@@ -16,7 +16,7 @@ BACKENDS = ("sqlite", "postgresql")
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The settings of a server on a storage; `dsn` connects to its PostgreSQL as a superuser."""
+    """The settings of a server on a storage; `dsn` connects to its PostgreSQL database as a superuser."""
 
     settings: dict[str, str]
     dsn: str | None = None
@@ -34,6 +34,6 @@ def empty_storage(backend: str, folder: Path) -> Iterator[Storage]:
             owner = environment(on_postgres(postgres.database(name, OWNER)))
             command = [*COMMAND, "migrate"]
             subprocess.run(command, env=owner, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-            yield Storage(on_postgres(postgres.database(name, LOGIN)), postgres.dsn)
+            yield Storage(on_postgres(postgres.database(name, LOGIN)), postgres.database(name))
         finally:
             postgres.drop_database(name)

@@ -30,9 +30,9 @@ select
     'text',
     case when n % 10 = 0 then 'public' else 'private' end,
     'owner ' || n % 100,
-    array['user:owner ' || n % 100] || case when n % 10 = 0 then '{*}'::text[] else '{}' end
+    array['owner:owner ' || n % 100] || case when n % 10 = 0 then '{*}'::text[] else '{}' end
     || case when n % 2000 = 7 then '{user:narrow}'::text[] else '{}' end || '{group:everybody}',
-    array['user:owner ' || n % 100],
+    array['owner:owner ' || n % 100],
     array['tag ' || n % 500],
     '',
     jsonb_build_object(

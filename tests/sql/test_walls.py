@@ -238,3 +238,17 @@ def test_a_plan_shows_nothing_of_hidden_entries_but_estimates(server: Connection
         ((plan,),) = rows(server, "select explain_search('{}', 10, 0)")
     assert "alice" not in plan
     assert "actual" not in plan
+
+
+def test_writing_needs_transactions_that_see_what_others_have_stored(server: Connection) -> None:
+    """With an older snapshot, two identical stores at the same moment would become two entries."""
+    for level, refused in (("read committed", False), ("repeatable read", True), ("serializable", True)):
+        with server.transaction(force_rollback=True):
+            server.execute(f"set transaction isolation level {level}")
+            server.execute("select pgcontext.begin_request('alice')")
+            if not refused:
+                assert store(server, "text")
+                continue
+            with pytest.raises(psycopg.Error) as refusal, server.transaction():
+                store(server, "text")
+            assert refusal.value.sqlstate == "PC031"

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 
 from pgcontext.contracts.faults import WholeMessage
 from pgcontext.contracts.fields import (
+    MAX_LIST,
     ContentTypeName,
     ContextId,
     ContextIds,
@@ -89,7 +90,7 @@ def _check_images(images: list[ImageInput], info: ValidationInfo) -> list[ImageI
     return images
 
 
-Images = Annotated[list[ImageInput], FromJsonText, AfterValidator(_check_images)]
+Images = Annotated[list[ImageInput], FromJsonText, Field(max_length=MAX_LIST), AfterValidator(_check_images)]
 Metadata = Annotated[JsonObject, AfterValidator(_check_metadata)]
 
 

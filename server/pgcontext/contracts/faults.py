@@ -25,9 +25,17 @@ class WholeMessage(ValueError):
     """A fault whose text already names its parameter."""
 
 
+MOST_FAULTS = 50
+"""As many as anybody reads."""
+
+
 def describe_faults(error: ValidationError) -> list[str]:
-    """One sentence per fault, each naming its parameter."""
-    return [_describe(fault["loc"], fault) for fault in error.errors(include_url=False, include_input=False)]
+    """One sentence per fault, each naming its parameter; what is beyond `MOST_FAULTS` is only counted."""
+    faults = error.errors(include_url=False, include_input=False)
+    sentences = [_describe(fault["loc"], fault) for fault in faults[:MOST_FAULTS]]
+    if len(faults) > MOST_FAULTS:
+        sentences.append(f"and {len(faults) - MOST_FAULTS} more faults")
+    return sentences
 
 
 def _describe(location: Sequence[int | str], fault: Any) -> str:

@@ -21,6 +21,8 @@ from pgcontext.text.tags import MAX_TAG_LENGTH, MAX_TAGS, normalise_tags
 MAX_IDENTIFIER_LENGTH = 256
 MAX_LIST = 100
 MAX_OFFSET = 2**31 - 1
+MAX_UNKNOWN = 20
+"""As many unknown parameters as are named one by one."""
 
 _MAX_ENCODINGS = 3
 """How many times over a list or an object may be encoded as JSON text."""
@@ -41,6 +43,8 @@ class Request(BaseModel):
     def _drop_absent(cls, arguments: Any) -> Any:
         arguments = decode_json(arguments)
         if isinstance(arguments, dict):
+            if len(unknown := arguments.keys() - cls.model_fields.keys()) > MAX_UNKNOWN:
+                raise ValueError(f"{len(unknown)} of the parameters are not known")
             return {name: value for name, value in arguments.items() if value is not None}
         return arguments
 

@@ -71,7 +71,8 @@ class EntryChange:
     """A change to one entry; None leaves a part as it is, an empty tuple or mapping empties it.
 
     `expected_version` is the version the change was computed from: when the stored one differs, the change is
-    refused with `VersionConflict`. None skips the comparison (a metadata patch applies to any version).
+    refused with `VersionConflict`. What earlier items of the same call have changed does not count. None skips
+    the comparison (a metadata patch applies to any version).
     """
 
     entry_id: str

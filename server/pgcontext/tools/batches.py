@@ -102,10 +102,7 @@ async def _update_context_batch(context: ToolContext, request: UpdateContextBatc
 async def _changes(
     context: ToolContext, items: Sequence[UpdateContext | PgcontextError]
 ) -> list[EntryChange | PgcontextError]:
-    """Each update as a change to one entry, computed from the entry's present version.
-
-    Of several updates to one entry only the first compares versions: the others follow on it.
-    """
+    """Each update as a change to one entry, computed from the entry's present version."""
     updates = [item for item in items if isinstance(item, UpdateContext)]
     ids = iter(await resolve_each(context, [update.context_id for update in updates]))
     found = [item if isinstance(item, PgcontextError) else next(ids) for item in items]
@@ -123,8 +120,8 @@ async def _changes(
         elif isinstance(entry_id, PgcontextError):
             changes.append(entry_id)
         else:
-            version = versions.pop(entry_id, None)
-            changes.append(entry_change(item, entry_id, version if needs_version(item) else None))
+            version = versions.get(entry_id) if needs_version(item) else None
+            changes.append(entry_change(item, entry_id, version))
     return changes
 
 

@@ -25,6 +25,7 @@ from pgcontext.storage.postgres.options import SERVER_ROLE, PostgresOptions
 
 MINIMUM_VERSION = 15
 FINGERPRINT = "release_fingerprint"
+LOCK_SALT = "lock_salt"
 _VARIANT_VERSION = 18
 
 Connection = psycopg.Connection[Any]
@@ -177,6 +178,9 @@ def _install(connection: Connection, options: PostgresOptions, version: int) -> 
         _record_files(connection, files)
         done.append(f"installed {len(changed)} of {len(files)} SQL files")
     _grant(connection, options)
+    connection.execute(
+        "insert into setting (name, value) values (%s, gen_random_uuid()) on conflict do nothing", (LOCK_SALT,)
+    )
     return done
 
 
@@ -304,15 +308,15 @@ def _store_settings(connection: Connection, options: PostgresOptions, version: i
     wanted = options.database_settings() | {FINGERPRINT: release_fingerprint(version)}
     if _stored_settings(connection, options.schema) == wanted:
         return []
-    connection.execute("delete from setting")
+    connection.execute("delete from setting where name <> %s", (LOCK_SALT,))
     with connection.cursor() as cursor:
         cursor.executemany("insert into setting (name, value) values (%s, %s)", list(wanted.items()))
     return ["stored the deployment's settings"]
 
 
 def _stored_settings(connection: Connection, schema: str) -> dict[str, str]:
-    query = sql.SQL("select name, value from {}.setting").format(sql.Identifier(schema))
-    return dict(connection.execute(query).fetchall())
+    query = sql.SQL("select name, value from {}.setting where name <> %s").format(sql.Identifier(schema))
+    return dict(connection.execute(query, (LOCK_SALT,)).fetchall())
 
 
 def _scalar(connection: Connection, query: LiteralString, parameters: tuple[Any, ...]) -> Any:

@@ -5,10 +5,13 @@ A call is one transaction and one round trip: begin, say who is calling, call, c
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from selectors import EVENT_READ, DefaultSelector
 from typing import Any, Literal, LiteralString, TypeVar
 
 import anyio
@@ -196,22 +199,35 @@ class PostgresStore:
 
     async def _call(self, caller: Principal, function: str, arguments: Row, make: Callable[..., T]) -> list[T]:
         """Run a stored function as the caller, in one transaction; `make` builds a result from a row."""
-        if self._pool is None:
-            raise RuntimeError("The store is not open")
         identity = (caller.id, list(caller.groups), list(caller.roles), *self._begin_tail)
         try:
-            async with self._pool.connection() as connection:
-                # one round trip: nothing is waited for before the pipeline ends
+            async with self._connection() as connection:
+                # one round trip and, without a word of it, one transaction: it ends where the pipeline does
                 async with connection.pipeline():
-                    await connection.execute("begin isolation level read committed")
                     await connection.execute(self._statements["begin_request"], identity)
                     cursor = await connection.execute(self._statements[function], arguments, binary=True)
-                    await connection.execute("commit")
                 return [make(*row) for row in await cursor.fetchall()]
         except PoolTimeout as error:
             raise Busy from error
         except psycopg.Error as error:
             raise _translate(error) from error
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[AsyncConnection[Row]]:
+        """A connection out of the pool, which replaces those that the server has closed meanwhile."""
+        if self._pool is None:
+            raise RuntimeError("The store is not open")
+        pool = self._pool
+        while True:
+            connection = await pool.getconn()
+            try:
+                if _stands(connection):
+                    yield connection
+                    return
+                await connection.close()
+            finally:
+                # also when the caller goes away at this very moment
+                await asyncio.shield(pool.putconn(connection))
 
     async def _refuse_inert_policies(self) -> None:
         """Refuse a deployment whose requests would run past row-level security."""
@@ -285,6 +301,21 @@ class _UtcLoader(Loader):
 
     def load(self, data: Buffer) -> datetime:
         return self._EPOCH + timedelta(microseconds=int.from_bytes(data, "big", signed=True))
+
+
+def _stands(connection: AsyncConnection[Row]) -> bool:
+    """Whether an idle connection can be used, as far as it shows without a round trip.
+
+    A server says next to nothing to a connection that waits, except that it closes it.
+    """
+    with DefaultSelector() as selector:
+        selector.register(connection.fileno(), EVENT_READ)
+        try:
+            while selector.select(0):
+                connection.pgconn.consume_input()
+        except psycopg.OperationalError:
+            return False
+    return True
 
 
 async def _configure(connection: AsyncConnection[Row]) -> None:

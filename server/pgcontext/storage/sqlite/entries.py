@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -205,18 +206,28 @@ def _content_hash(text: str) -> str:
 def update_entries(session: Session, changes: Sequence[EntryChange], atomic: bool) -> list[WriteOutcome]:
     """See `Store.update_entries`."""
     ensure_may_write(session)
-    return _write_each(session, changes, atomic, update_entry)
+    changed: Counter[str] = Counter()
+
+    def write(session: Session, change: EntryChange) -> tuple[str, bool]:
+        written = update_entry(session, change, changed[change.entry_id])
+        changed[change.entry_id] += 1
+        return written
+
+    return _write_each(session, changes, atomic, write)
 
 
-def update_entry(session: Session, change: EntryChange) -> tuple[str, bool]:
-    """Apply one change; the id and False, because the entry is not new."""
+def update_entry(session: Session, change: EntryChange, changes_before: int = 0) -> tuple[str, bool]:
+    """Apply one change; the id and False, because the entry is not new.
+
+    `changes_before` is how often the same call has changed this entry already.
+    """
     entry_id = change.entry_id
     for rights in get_entry_rights(session, [entry_id]):
         if not rights.is_writable:
             raise ModifyRefused(entry_id)
         if change.visibility is not None and not rights.is_owner:
             raise VisibilityRefused(entry_id)
-        if change.expected_version not in (None, rights.version):
+        if change.expected_version not in (None, rights.version - changes_before):
             raise VersionConflict(entry_id)
         _apply(session, change)
         return entry_id, False

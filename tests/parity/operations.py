@@ -1,0 +1,262 @@
+"""Random calls: who calls which tool with which arguments, right ones and wrong ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from parity.twins import CreatedAt, EntryId
+from parity.values import floats, integers, metadata_documents, scalars, strings
+from pgcontext.contracts.search import OPERATORS
+from pgcontext.principal import Principal
+
+PEOPLE = (
+    Principal("alice", ("editors", "Gruppe ß%_'"), ("publisher",)),
+    Principal("bob", ("editors",)),
+    Principal("Alice"),
+    Principal('dave\'s \\ "quoted" 😀', ("Gruppe ß%_'", ""), ("publisher", "{other}")),
+    Principal("nobody"),
+)
+GRANTEES = [
+    *(("user", person.id) for person in PEOPLE),
+    *(("group", name) for name in ("editors", "Editors", "Gruppe ß%_'", "alice", "{a,b}")),
+]
+FILTER_KEYS = [
+    *("status", "done", "k", "n", "a", "b", "A", "0", "K", "x-y", "technologies", "references"),
+    *("references.A", "references.a", "references.x-y", "references.Ticket", "references.b.a", "references.b.A"),
+    *("b.a", "b.b.a", "b.b.K", "b.0", "A.0", "0.0", "a.b", "nothing", "status.x"),
+]
+TEXTS = ["ok", "OK", " ok\n", "fine", "ß", "é", "e\u0301", "x" * 300, "😀" * 301, "line\r\nline\rline", "'; --"]
+THREADS = ["t", "T", "t ", "50%_\\", "Straße 'ı' 🧵", "a/b:c.d-e"]
+TAGS = [
+    "a",
+    "A ",
+    "b",
+    "Ünï",
+    "ẞ",
+    "İ",
+    "i\u0307",
+    "ΑΣ",
+    "x,y",
+    "'\"\\{}",
+    "😀",
+    "%",
+    "_",
+    "null",
+    "\u00e9",
+    "e\u0301",
+]
+IMAGES = [
+    {"data": "AAECAw==", "mime_type": "image/png"},
+    {"data": "AAECAx==", "mime_type": "image/png"},
+    {"data": "AAECAw==", "mime_type": "image/png", "metadata": ""},
+    {"data": "/+8=", "mime_type": "image/svg+xml", "metadata": '{"a": "ß\\\\"}'},
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call."""
+
+    caller: Principal
+    tool: str
+    arguments: dict[str, Any]
+
+
+def _varied(text: str, variant: int, start: int, end: int) -> str:
+    """A string like another: in another case, or a part of it."""
+    return (text, text.upper(), text.lower(), text.swapcase(), text[start:end], text + "a")[variant]
+
+
+def _near(number: int | float, variant: int) -> int | float:
+    """A number like another: the next one, or how it looks at double precision."""
+    try:
+        return (number, float(number), number + 1, number - 1, int(number), -number)[variant]
+    except OverflowError:
+        return number
+
+
+constant_strings = strings | st.builds(_varied, strings, st.integers(0, 5), st.integers(0, 2), st.integers(1, 4))
+numbers = st.builds(_near, integers | floats, st.integers(0, 5)).filter(lambda number: abs(number) < 1.797e308)
+constants: st.SearchStrategy[Any] = constant_strings | numbers | st.booleans()
+
+
+@st.composite
+def conditions(draw: st.DrawFn) -> dict[str, Any]:
+    """A metadata condition without a fault."""
+    operator = draw(st.sampled_from(OPERATORS))
+    condition: dict[str, Any] = {"key": draw(st.sampled_from(FILTER_KEYS)), "operator": operator}
+    match operator:
+        case "exists" | "not_exists" | "is_null" | "is_not_null":
+            return condition
+        case "in" | "not_in":
+            condition["value"] = draw(st.lists(constants, min_size=1, max_size=4))
+        case "contains" | "starts_with" | "ends_with":
+            condition["value"] = draw(constant_strings)
+        case "gt" | "gte" | "lt" | "lte":
+            condition["value"] = draw(constant_strings | numbers)
+        case _:
+            condition["value"] = draw(constants)
+    if draw(st.booleans()):
+        condition["case_sensitive"] = True
+    return condition
+
+
+wrong_conditions = st.sampled_from(
+    [
+        {"key": "a b", "operator": "eq", "value": 1},
+        {"key": "a", "operator": "like", "value": "x"},
+        {"key": "a", "operator": "in", "value": []},
+        {"key": "a", "operator": "eq", "value": None},
+        {"key": "a..b", "operator": "contains", "value": 1, "case_sensitive": "perhaps"},
+    ]
+)
+entry_ids = st.builds(
+    EntryId,
+    st.integers(0, 11),
+    st.sampled_from(["whole", "whole", "whole", "hyphens", "prefix", "short", "unknown"]),
+)
+threads = st.sampled_from(THREADS)
+sources = st.sampled_from(["user", "agent"])
+texts = st.sampled_from(TEXTS)
+tags = st.lists(st.sampled_from(TAGS), max_size=4)
+images = st.lists(st.sampled_from(IMAGES), max_size=3)
+visibilities = st.sampled_from(["private", "public"])
+
+
+def _arguments(
+    required: dict[str, Any], optional: dict[str, Any] | None = None
+) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries(required, optional=optional or {})
+
+
+new_entries = _arguments(
+    {"thread_id": threads, "source": sources, "text": texts},
+    {
+        "metadata": metadata_documents,
+        "tags": tags,
+        "images": images,
+        "visibility": visibilities,
+        "deduplicate": st.booleans(),
+    },
+)
+patches = st.dictionaries(
+    st.sampled_from(["a", "b", "status", "A", "references"]),
+    st.none() | scalars | metadata_documents | st.dictionaries(st.sampled_from("aAb"), st.none() | scalars),
+    max_size=3,
+)
+_parts = {"text": texts, "tags": tags, "images": images, "visibility": visibilities}
+changes = (
+    _arguments({"context_id": entry_ids}, {**_parts, "metadata": metadata_documents})
+    | _arguments({"context_id": entry_ids, "metadata_patch": patches}, _parts)
+    | _arguments({"context_id": entry_ids, "metadata_patch": patches})
+)
+dates = st.builds(CreatedAt, st.integers(0, 11)) | st.sampled_from(
+    ["0001-01-01", "9999-12-31", "2026-03-14T10:00:00+05:30", "9999-12-31T23:59:59-12:00", "2000-02-29"]
+)
+filters = {
+    "thread_id": threads,
+    "source": sources,
+    "tags": tags,
+    "content_type": st.sampled_from(["text", "multimodal"]),
+    "start_date": dates,
+    "end_date": dates,
+    "metadata": st.dictionaries(st.sampled_from(FILTER_KEYS), constants, max_size=2),
+    "metadata_filters": st.lists(st.one_of(conditions(), conditions(), wrong_conditions), max_size=3),
+    "limit": st.integers(1, 5),
+    "offset": st.integers(0, 3),
+    "include_images": st.booleans(),
+    "explain_query": st.booleans(),
+}
+grants = st.sampled_from(GRANTEES).flatmap(
+    lambda grantee: _arguments(
+        {
+            "context_id": entry_ids,
+            "principal_type": st.just(grantee[0]),
+            "principal_id": st.just(grantee[1]),
+            "permission": st.sampled_from(["read", "write"]),
+        }
+    )
+)
+wrong_arguments = st.sampled_from(
+    [
+        ("store_context", {"thread_id": " ", "source": "user", "text": "x"}),
+        ("store_context", {"thread_id": "t", "source": "robot", "text": " "}),
+        ("store_context", {"thread_id": "t", "source": "user", "text": "x", "tags": [" "]}),
+        ("store_context", {"thread_id": "t", "source": "user", "text": "x", "metadata": {"status": "y" * 513}}),
+        ("store_context", {"thread_id": "t", "source": "user", "text": "a\x00b"}),
+        ("store_context", {"thread_id": "t" * 257, "source": "user", "text": "x"}),
+        ("search_context", {"limit": 101}),
+        ("search_context", {"offset": -1}),
+        ("search_context", {"start_date": "2026-W11-6", "end_date": "20260314"}),
+        ("search_context", {"start_date": "2026-03-14T10:00:00+05:30:15"}),
+        ("get_context_by_ids", {"context_ids": ["0190abc", "xyz"]}),
+        ("update_context", {"context_id": "01900000abcd70008000000000000001"}),
+        ("delete_context", {}),
+        ("delete_context_batch", {"source": "user"}),
+        ("delete_context_batch", {"older_than_days": 0, "source": "user"}),
+    ]
+)
+
+
+def _calls(tool: str, arguments: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[Call]:
+    return st.builds(Call, st.sampled_from(PEOPLE), st.just(tool), arguments)
+
+
+_id_lists = st.lists(entry_ids, min_size=1, max_size=4)
+_deletions = {
+    "context_ids": _id_lists,
+    "thread_ids": st.lists(threads, min_size=1, max_size=2),
+    "source": sources,
+    "older_than_days": st.sampled_from([1, 30, 700_001, 10**9]),
+}
+_reads = [
+    _calls("search_context", _arguments({}, filters)),
+    _calls("get_context_by_ids", _arguments({"context_ids": _id_lists}, {"include_images": st.booleans()})),
+    _calls("list_threads", _arguments({}, {"limit": st.integers(1, 3), "offset": st.integers(0, 2)})),
+    _calls("get_statistics", st.just({})),
+    _calls("list_context_grants", _arguments({"context_id": entry_ids})),
+]
+_stores = [
+    _calls("store_context", new_entries),
+    _calls("store_context", new_entries),
+    _calls(
+        "store_context_batch",
+        _arguments(
+            {"entries": st.lists(new_entries | st.just({"text": "alone"}), min_size=1, max_size=4)},
+            {"atomic": st.booleans()},
+        ),
+    ),
+]
+_writes = [
+    _calls("update_context", changes),
+    _calls(
+        "update_context_batch",
+        _arguments({"updates": st.lists(changes, min_size=1, max_size=3)}, {"atomic": st.booleans()}),
+    ),
+    _calls("share_context", grants),
+    _calls("share_context", grants),
+    _calls("unshare_context", grants),
+    _calls("delete_context", _arguments({}, {"context_ids": _id_lists, "thread_id": threads})),
+    _calls("delete_context_batch", _arguments({}, _deletions)),
+    st.builds(lambda caller, wrong: Call(caller, *wrong), st.sampled_from(PEOPLE), wrong_arguments),
+]
+call_sequences = st.tuples(
+    st.lists(st.one_of(_stores), min_size=1, max_size=6),
+    st.lists(st.one_of([*_stores, *_writes, *_writes, *_reads]), max_size=14),
+).map(lambda parts: [*parts[0], *parts[1]])
+
+
+def inventory() -> list[Call]:
+    """Calls that show everything that everybody may see."""
+    return [
+        Call(person, tool, arguments)
+        for person in PEOPLE
+        for tool, arguments in (
+            ("search_context", {"limit": 100, "include_images": True}),
+            ("list_threads", {}),
+            ("get_statistics", {}),
+        )
+    ]
