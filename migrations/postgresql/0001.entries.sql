@@ -5,8 +5,10 @@
 create table entry (
     id uuid primary key,
     -- as far as the calendars of other programs reach
-    created_at timestamptz not null check (created_at between '0001-01-01T00:00Z' and '9999-12-31T23:59:59.999999Z'),
-    updated_at timestamptz not null check (updated_at between '0001-01-01T00:00Z' and '9999-12-31T23:59:59.999999Z'),
+    created_at timestamptz not null
+    check (created_at between '0001-01-01T00:00Z' and '9999-12-31T23:59:59.999999Z'),
+    updated_at timestamptz not null
+    check (updated_at between '0001-01-01T00:00Z' and '9999-12-31T23:59:59.999999Z'),
     version bigint not null,
     thread_id text collate "C" not null check (thread_id <> ''),
     source text collate "C" not null check (source in ('user', 'agent')),

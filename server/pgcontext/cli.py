@@ -122,8 +122,12 @@ async def _serve_http(settings: Settings, server: Server[Any]) -> None:
     host, port = settings.mcp_http_host, settings.mcp_http_port
     with _start_failures(f"Cannot listen on {host} port {port}"):
         listener = socket.create_server((host, port), family=_family(host), backlog=_BACKLOG)
+        # connections inherit it; without it each answer on a kept connection waits for the client's next packet
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     config = uvicorn.Config(
         create_http_app(settings, server),
+        # unlike the other implementation it bounds the headers of a request
+        http="h11",
         log_config=None,
         access_log=False,
         server_header=False,

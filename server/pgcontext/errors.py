@@ -168,6 +168,15 @@ class InvalidArgument(PgcontextError):
     sqlstate = "PC030"
 
 
+class MetadataTooLarge(PgcontextError):
+    """A patch or a merge would make an entry's metadata larger than metadata may be."""
+
+    sqlstate = "PC032"
+
+    def __init__(self) -> None:
+        super().__init__("The entry's metadata would become too large: at most 1000000 characters of JSON")
+
+
 class WrongIsolation(PgcontextError):
     """The database gives the server transactions of another isolation level than the writing functions need."""
 
@@ -245,6 +254,8 @@ def _build(sqlstate: str, message: str, detail: Mapping[str, Any]) -> PgcontextE
             return ReadOnlyPrincipal(detail.get("action", "writing"))
         case NoPrincipal.sqlstate:
             return NoPrincipal()
+        case MetadataTooLarge.sqlstate:
+            return MetadataTooLarge()
         case WrongIsolation.sqlstate:
             return WrongIsolation()
         case InvalidArgument.sqlstate:

@@ -16,3 +16,5 @@ def configure_logging(level: str) -> None:
     if level != "DEBUG":
         for name in _CHATTY:
             logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[level]))
+        # psycopg warns of every statement that PostgreSQL refuses within a pipeline; the refusal itself is raised
+        logging.getLogger("psycopg").setLevel(max(logging.ERROR, logging.getLevelNamesMapping()[level]))

@@ -4,46 +4,50 @@ language sql
 stable
 begin atomic
     with me as (
-        select rolname, rolsuper, rolbypassrls
+        select pg_roles.rolname, pg_roles.rolsuper, pg_roles.rolbypassrls
         from pg_catalog.pg_roles
-        where rolname = current_user
+        where pg_roles.rolname = current_user
     ),
 
     protected as (
-        select oid, relname, relowner
+        select pg_class.oid, pg_class.relname, pg_class.relowner
         from pg_catalog.pg_class
-        where oid in ('entry'::regclass, 'entry_grant'::regclass, 'entry_image'::regclass)
+        where pg_class.oid in ('entry'::regclass, 'entry_grant'::regclass, 'entry_image'::regclass)
     ),
 
-    our_policies (name) as (
-        values
-        ('entry_read'), ('entry_insert'), ('entry_update'), ('entry_delete'),
-        ('entry_grant_read'), ('entry_grant_insert'), ('entry_grant_delete'),
-        ('entry_image_read'), ('entry_image_insert'), ('entry_image_delete')
+    foreign_policies as (
+        select policy.polname, protected.relname, unnest(policy.polroles) as role_id
+        from protected
+        inner join pg_catalog.pg_policy as policy on protected.oid = policy.polrelid
+        where
+            policy.polpermissive
+            and policy.polname !~ ('^' || protected.relname || '_(read|insert|update|delete)$')
     )
 
-    select format('role %s is a superuser', rolname) from me
-    where rolsuper
+    select format('role %s is a superuser', me.rolname)
+    from me
+    where me.rolsuper
     union all
-    select format('role %s has BYPASSRLS', rolname) from me
-    where rolbypassrls
+    select format('role %s has BYPASSRLS', me.rolname)
+    from me
+    where me.rolbypassrls
     union all
-    select format('role %s owns table %s', current_user, relname) from protected
-    where pg_has_role(current_user, relowner, 'usage')
+    select format('role %s may act as the owner of table %s', current_user, protected.relname)
+    from protected
+    where pg_has_role(current_user, protected.relowner, 'member')
     union all
-    select format('row-level security is not active on table %s', relname) from protected
-    where not row_security_active(oid)
+    select format('row-level security is not active on table %s', protected.relname)
+    from protected
+    where not row_security_active(protected.oid)
     union all
-    select format('policy %s on table %s is not one of ours', policy.polname, protected.relname)
-    from pg_catalog.pg_policy as policy
-    inner join protected on protected.oid = policy.polrelid
+    select 'the policies are not the ones that were installed; run pgcontext migrate'
+    where policy_digest() is distinct from setting_value('policy_digest')
+    union all
+    select format('policy %s on table %s is not one of ours', foreign_policies.polname, foreign_policies.relname)
+    from foreign_policies
     where
-        policy.polpermissive
-        and policy.polname not in (select name from our_policies)
-        and exists (
-            select from unnest(policy.polroles) as role (oid)
-            where role.oid = 0 or pg_has_role(current_user, role.oid, 'usage')
-        )
+        foreign_policies.role_id = 0
+        or pg_has_role(current_user, nullif(foreign_policies.role_id, 0), 'usage')
     union all
     select format('role %s may read column %s of table entry', current_user, hidden.name)
     from (values ('owner'), ('readers'), ('writers')) as hidden (name)

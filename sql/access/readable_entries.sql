@@ -5,8 +5,8 @@ stable
 begin atomic
     select entry.*
     from entry
-    -- "is true" changes nothing but hides the test from the index on readers: what asks here names ids or a thread,
-    -- and those indexes are the ones to use
+    -- "is true" changes nothing but hides the test from the index on readers: what asks here names ids or a
+    -- thread, and those indexes are the ones to use
     where (entry.readers && (select current_readers())) is true;
 end;
 

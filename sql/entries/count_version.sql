@@ -5,6 +5,7 @@ volatile
 set search_path from current
 as $$
 begin
+    perform ensure_metadata_fits(new.metadata);
     new.version := old.version + 1;
     new.updated_at := clock_timestamp();
     return new;

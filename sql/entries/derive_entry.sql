@@ -9,7 +9,15 @@ declare
     v_principal constant text := current_principal();
     v_was_public boolean := false;
 begin
+    -- nobody to ask is the operator, at work on the tables directly: what such a statement says, holds
     if tg_op = 'INSERT' then
+        perform ensure_metadata_fits(new.metadata);
+        if v_principal is not null then
+            new.id := null;
+            new.created_at := null;
+            new.updated_at := null;
+            new.version := null;
+        end if;
         new.id := coalesce(new.id, new_entry_id());
         new.created_at := coalesce(new.created_at, clock_timestamp());
         new.updated_at := coalesce(new.updated_at, new.created_at);
@@ -17,9 +25,10 @@ begin
         new.owner := coalesce(new.owner, v_principal);
     else
         v_was_public := old.visibility = 'public';
-        if new.owner <> old.owner then
-            perform raise_error('PC017', 'An entry stays with its owner');
-        -- nobody to ask is the operator, at work on the tables directly
+        if new.owner <> old.owner or new.id <> old.id then
+            perform raise_error('PC017', 'An entry keeps its owner and its id');
+        elsif v_principal is not null and new.created_at <> old.created_at then
+            perform raise_error('PC017', 'An entry keeps the time of its creation');
         elsif v_principal <> old.owner and new.visibility <> old.visibility then
             perform raise_error(
                 'PC012', 'Only the owner may change the visibility of an entry',
@@ -47,5 +56,6 @@ comment on function derive_entry is
 'Fills in and keeps right what nobody but the database decides: id, times, owner, readers, writers, content_hash. Guards publishing.';
 
 create or replace trigger derive_entry
-before insert or update of owner, visibility, readers, writers, text_content, content_hash on entry
+before insert or update of id, created_at, owner, visibility, readers, writers, text_content, content_hash
+on entry
 for each row execute function derive_entry();

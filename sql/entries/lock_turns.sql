@@ -6,6 +6,7 @@ security definer
 set search_path from current
 as $$
 declare
+    v_tokens constant text[] := current_readers();
     v_key bigint;
 begin
     for v_key in
@@ -23,8 +24,27 @@ begin
     loop
         perform pg_advisory_xact_lock(v_key);
     end loop;
+
+    -- A batch will also want the entries that it repeats. Locked now, and so in the order in which updates lock, they
+    -- cannot be waited for in a circle. For a single entry store_entry() does it.
+    if jsonb_array_length(p_entries) > 1 then
+        perform lock_entries(array(
+            select latest.id
+            from (select distinct value ->> 'thread_id' as id from jsonb_array_elements(p_entries)) as thread
+            cross join lateral (
+                select e.id, e.owner, e.text_content
+                from entry as e
+                where e.thread_id = thread.id and (e.readers && v_tokens) is true
+                order by e.created_at desc, e.id desc
+                limit 1
+            ) as latest
+            where
+                latest.owner = current_principal()
+                and latest.text_content in (select value ->> 'text' from jsonb_array_elements(p_entries))
+        ));
+    end if;
 end;
 $$;
 
 comment on function lock_turns is
-'Makes stores of one principal in the same thread and source wait for each other until the transaction ends, so that two identical stores at the same moment make one entry. The salt keeps other logins from taking the same locks. Locks are taken in one order for all.';
+'Makes stores of one principal in the same thread and source wait for each other until the transaction ends, so that two identical stores at the same moment make one entry. The salt keeps other logins from taking the same locks. Locks are taken in one order for all, those on the entries that a batch repeats included.';

@@ -11,12 +11,6 @@ declare
 begin
     perform ensure_may_write();
     perform lock_turns(p_entries);
-    -- the locks that store_entry() will want, all at once and so in the order of update_entries()
-    perform lock_entries(array(
-        select find_repeated_entry(entry.value ->> 'thread_id', entry.value ->> 'source', entry.value ->> 'text')
-        from jsonb_array_elements(p_entries) as entry
-        where coalesce((entry.value ->> 'deduplicate')::boolean, true)
-    ));
     index := -1;
     for v_entry in select jsonb_array_elements(p_entries) loop
         index := index + 1;

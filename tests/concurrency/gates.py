@@ -28,7 +28,7 @@ class Gate(ABC):
     async def crowd(self, size: int) -> None:
         """Wait until so many writes stand before it."""
         async with asyncio.timeout(_LONG):
-            while self.waiting() < size:
+            while self.waiting() < size:  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
 
 

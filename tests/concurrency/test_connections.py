@@ -170,7 +170,13 @@ async def test_a_call_is_cancelled_at_any_step(world: World, layer: str) -> None
         if layer == "store":
             entries = [NewEntry("t", "user", text, {"a": 1}, ("a", "b"), (image,) * 3) for text in texts]
             return world.store.store_entries(alice.principal, entries, atomic=True)
-        common = {"thread_id": "t", "source": "user", "metadata": {"a": 1}, "tags": ["a", "b"], "images": [PIXEL] * 3}
+        common = {
+            "thread_id": "t",
+            "source": "user",
+            "metadata": {"a": 1},
+            "tags": ["a", "b"],
+            "images": [PIXEL] * 3,
+        }
         return alice.store_context_batch(entries=[{"text": text, **common} for text in texts])
 
     for steps in range(60):
@@ -272,9 +278,7 @@ async def test_a_connection_that_breaks_during_a_write_leaves_nothing_of_it(
         ]
         await gate.crowd(5)
         with psycopg.connect(conninfo, autocommit=True) as connection:
-            connection.execute(
-                f"select pg_terminate_backend(pid) {_OTHERS} and wait_event_type = 'Lock'"
-            )
+            connection.execute(f"select pg_terminate_backend(pid) {_OTHERS} and wait_event_type = 'Lock'")
         assert await together(calls) == [INTERRUPTED] * 5
     assert await everything(alice) == []
     await works(world)

@@ -168,7 +168,8 @@ async def test_two_processes_repeat_nothing_and_see_each_other_at_once(
     alice = own_world.as_("alice")
     entry_id = await alice.store("before")
     stores: list[Call] = [
-        ("store_context", {"thread_id": f"t{number}", "source": "user", "text": "the same"}) for number in range(30)
+        ("store_context", {"thread_id": f"t{number}", "source": "user", "text": "the same"})
+        for number in range(30)
     ]
     for number, worker in enumerate(workers):
         patches: list[Call] = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,10 +17,12 @@ from typing import Any
 import apsw
 import psycopg
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck
+from hypothesis import settings as random_settings
 from psycopg import sql
 
 from parity.twins import Twins, twins
+from pgcontext.settings import Settings
 from pgcontext.storage.postgres.installer import provision
 from pgcontext.storage.postgres.store import PostgresStore
 from pgcontext.storage.sqlite.store import SqliteStore
@@ -40,18 +43,15 @@ DEPLOYMENTS: dict[str, dict[str, Any]] = {
 _FACTOR = int(os.environ.get("PGCONTEXT_TEST_EXAMPLES", "1"))
 
 
-def examples(count: int) -> settings:
+def examples(count: int) -> random_settings:
     """Settings for a test with so many random examples in an ordinary run."""
-    return settings(
+    return random_settings(
         max_examples=count * _FACTOR,
         derandomize=_FACTOR == 1,
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         print_blob=True,
-        phases=[
-            p for p in Phase if p.name in os.environ.get("PHASES", "explicit generate shrink explain").split()
-        ],
     )
 
 
@@ -65,12 +65,18 @@ async def pair(
 ) -> AsyncIterator[Twins]:
     """Both servers, with the settings of a deployment."""
     settings = settings_for(**DEPLOYMENTS[request.param])
-    stores = make_store("sqlite", settings), make_store("postgresql", settings)
     with psycopg.connect(postgres.database(database(True)), autocommit=True) as operator:
+
+        def wipe_file() -> None:
+            _run_on_file(sqlite_folder / "pgcontext.db", "delete from entry")
+
+        def wipe_database() -> None:
+            operator.execute("delete from pgcontext.entry")
+
         async with twins(
             settings,
-            (stores[0], lambda: _run_on_file(sqlite_folder / "pgcontext.db", "delete from entry")),
-            (stores[1], lambda: operator.execute("delete from pgcontext.entry") and None),
+            (make_store("sqlite", settings), wipe_file),
+            (make_store("postgresql", settings), wipe_database),
         ) as both:
             yield both
 
@@ -122,49 +128,51 @@ async def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     settings = settings_for(metadata_indexed_fields=INDEXED_FIELDS)
     variant = VARIANTS[request.param]
     if variant is None:
-        path = tmp_path_factory.mktemp("place") / "pgcontext.db"
-        store = SqliteStore(path, settings.access_policy(), indexed_fields=settings.metadata_indexed_fields)
-        async with serving(settings, store) as world:
-            yield Place(
-                world,
-                lambda entry_id, moment: _run_on_file(
-                    path, "update entry set created_at = ? where id = ?", to_micros(moment), entry_id
-                ),
-            )
-        return
-    server: PostgresServer = request.getfixturevalue("postgres")
+        somewhere = _in_file(settings, tmp_path_factory.mktemp("place") / "pgcontext.db")
+    else:
+        somewhere = _in_database(settings, request.getfixturevalue("postgres"), variant)
+    async with somewhere as found:
+        yield found
+
+
+@asynccontextmanager
+async def _in_file(settings: Settings, path: Path) -> AsyncIterator[Place]:
+    def backdate(entry_id: str, moment: datetime) -> None:
+        _run_on_file(path, "update entry set created_at = ? where id = ?", to_micros(moment), entry_id)
+
+    store = SqliteStore(path, settings.access_policy(), indexed_fields=settings.metadata_indexed_fields)
+    async with serving(settings, store) as world:
+        yield Place(world, backdate)
+
+
+@asynccontextmanager
+async def _in_database(settings: Settings, server: PostgresServer, variant: Variant) -> AsyncIterator[Place]:
     try:
         name = server.create_database(options=variant.options)
-    except (
-        psycopg.errors.FeatureNotSupported,
-        psycopg.errors.WrongObjectType,
-        psycopg.errors.InvalidParameterValue,
-        psycopg.errors.SyntaxError,
-    ) as error:
+    except _NO_SUCH_DATABASE as error:
         pytest.skip(f"this PostgreSQL has no such database: {error}")
     for setting, value in variant.settings.items():
-        server.execute(
-            sql.SQL("alter database {} set {} to {}").format(*_names(name, setting), sql.Literal(value))
-        )
+        statement = sql.SQL("alter database {} set {} to {}")
+        server.execute(statement.format(sql.Identifier(name), sql.Identifier(setting), sql.Literal(value)))
     options = options_for(server.database(name, OWNER), True, settings)
     provision(options)
     store = PostgresStore(replace(options, conninfo=server.database(name, LOGIN)))
     with psycopg.connect(server.database(name), autocommit=True) as operator:
+
+        def backdate(entry_id: str, moment: datetime) -> None:
+            operator.execute("update pgcontext.entry set created_at = %s where id = %s", (moment, entry_id))
+
         async with serving(settings, store) as world:
-            yield Place(
-                world,
-                lambda entry_id, moment: (
-                    operator.execute(
-                        "update pgcontext.entry set created_at = %s where id = %s", (moment, entry_id)
-                    )
-                    and None
-                ),
-            )
+            yield Place(world, backdate)
     server.drop_database(name)
 
 
-def _names(*names: str) -> tuple[sql.Identifier, ...]:
-    return tuple(map(sql.Identifier, names))
+_NO_SUCH_DATABASE = (
+    psycopg.errors.FeatureNotSupported,
+    psycopg.errors.WrongObjectType,
+    psycopg.errors.InvalidParameterValue,
+    psycopg.errors.SyntaxError,
+)
 
 
 def _run_on_file(path: Path, statement: str, *values: Any) -> None:

@@ -58,11 +58,19 @@ IMAGES = [
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call."""
+    """One call; without a caller it is made by the owner of the first entry that it names."""
 
-    caller: Principal
+    caller: Principal | None
     tool: str
     arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """An earlier store once more, with some parts changed; `number` counts back from the latest."""
+
+    number: int
+    changes: dict[str, Any]
 
 
 def _varied(text: str, variant: int, start: int, end: int) -> str:
@@ -115,48 +123,59 @@ wrong_conditions = st.sampled_from(
 )
 entry_ids = st.builds(
     EntryId,
-    st.integers(0, 11),
-    st.sampled_from(["whole", "whole", "whole", "hyphens", "prefix", "short", "unknown"]),
+    st.integers(0, 7),
+    st.sampled_from(["whole"] * 8 + ["hyphens", "prefix", "short", "unknown"]),
 )
-threads = st.sampled_from(THREADS)
-sources = st.sampled_from(["user", "agent"])
-texts = st.sampled_from(TEXTS)
+# most calls meet at one place
+threads = st.sampled_from(["t"] * 6 + THREADS)
+sources = st.sampled_from(["user", "user", "user", "agent"])
+texts = st.sampled_from(["ok"] * 6 + TEXTS)
 tags = st.lists(st.sampled_from(TAGS), max_size=4)
 images = st.lists(st.sampled_from(IMAGES), max_size=3)
 visibilities = st.sampled_from(["private", "public"])
 
 
-def _arguments(
-    required: dict[str, Any], optional: dict[str, Any] | None = None
+def _weighted(strategies: dict[st.SearchStrategy[Any], int]) -> st.SearchStrategy[Any]:
+    """One of the strategies; `one_of` would ignore how often each is named."""
+    choices = [strategy for strategy, weight in strategies.items() for _ in range(weight)]
+    return st.integers(0, len(choices) - 1).flatmap(lambda number: choices[number])
+
+
+def _some_of(options: dict[str, st.SearchStrategy[Any]], most: int) -> st.SearchStrategy[dict[str, Any]]:
+    """Values for a few of the options, at least one."""
+    return st.lists(st.sampled_from(sorted(options)), min_size=1, max_size=most, unique=True).flatmap(
+        lambda names: st.fixed_dictionaries({name: options[name] for name in names})
+    )
+
+
+def _with(
+    required: dict[str, st.SearchStrategy[Any]], options: dict[str, st.SearchStrategy[Any]], most: int
 ) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries(required, optional=optional or {})
+    """What is required, and values for a few of the options or none."""
+    chosen = st.just({}) | _some_of(options, most)
+    return st.builds(lambda one, two: one | two, st.fixed_dictionaries(required), chosen)
 
 
-new_entries = _arguments(
+parts = {"tags": tags, "images": images, "metadata": metadata_documents}
+new_entries = _with(
     {"thread_id": threads, "source": sources, "text": texts},
-    {
-        "metadata": metadata_documents,
-        "tags": tags,
-        "images": images,
-        "visibility": visibilities,
-        "deduplicate": st.booleans(),
-    },
+    {**parts, "visibility": visibilities, "deduplicate": st.booleans()},
+    3,
 )
 patches = st.dictionaries(
     st.sampled_from(["a", "b", "status", "A", "references"]),
     st.none() | scalars | metadata_documents | st.dictionaries(st.sampled_from("aAb"), st.none() | scalars),
     max_size=3,
 )
-_parts = {"text": texts, "tags": tags, "images": images, "visibility": visibilities}
-changes = (
-    _arguments({"context_id": entry_ids}, {**_parts, "metadata": metadata_documents})
-    | _arguments({"context_id": entry_ids, "metadata_patch": patches}, _parts)
-    | _arguments({"context_id": entry_ids, "metadata_patch": patches})
+changes = st.one_of(
+    _with({"context_id": entry_ids}, {**parts, "text": texts, "visibility": visibilities}, 3),
+    _with({"context_id": entry_ids, "metadata_patch": patches}, {"text": texts, "tags": tags}, 2),
+    _with({"context_id": entry_ids, "visibility": visibilities}, {"metadata_patch": patches}, 1),
 )
-dates = st.builds(CreatedAt, st.integers(0, 11)) | st.sampled_from(
+dates = st.builds(CreatedAt, st.integers(0, 7)) | st.sampled_from(
     ["0001-01-01", "9999-12-31", "2026-03-14T10:00:00+05:30", "9999-12-31T23:59:59-12:00", "2000-02-29"]
 )
-filters = {
+filters: dict[str, st.SearchStrategy[Any]] = {
     "thread_id": threads,
     "source": sources,
     "tags": tags,
@@ -170,15 +189,16 @@ filters = {
     "include_images": st.booleans(),
     "explain_query": st.booleans(),
 }
-grants = st.sampled_from(GRANTEES).flatmap(
-    lambda grantee: _arguments(
-        {
-            "context_id": entry_ids,
-            "principal_type": st.just(grantee[0]),
-            "principal_id": st.just(grantee[1]),
-            "permission": st.sampled_from(["read", "write"]),
-        }
-    )
+grants = st.builds(
+    lambda entry_id, grantee, permission: {
+        "context_id": entry_id,
+        "principal_type": grantee[0],
+        "principal_id": grantee[1],
+        "permission": permission,
+    },
+    entry_ids,
+    st.sampled_from(GRANTEES),
+    st.sampled_from(["read", "write"]),
 )
 wrong_arguments = st.sampled_from(
     [
@@ -201,52 +221,73 @@ wrong_arguments = st.sampled_from(
 )
 
 
-def _calls(tool: str, arguments: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[Call]:
-    return st.builds(Call, st.sampled_from(PEOPLE), st.just(tool), arguments)
+people = st.sampled_from([*PEOPLE[:3] * 3, *PEOPLE])
+owner_or_other = _weighted({st.none(): 3, people: 2})
+
+
+def _calls(
+    tool: str, arguments: st.SearchStrategy[dict[str, Any]], callers: st.SearchStrategy[Any] = people
+) -> st.SearchStrategy[Call]:
+    return st.builds(Call, callers, st.just(tool), arguments)
 
 
 _id_lists = st.lists(entry_ids, min_size=1, max_size=4)
-_deletions = {
-    "context_ids": _id_lists,
-    "thread_ids": st.lists(threads, min_size=1, max_size=2),
-    "source": sources,
-    "older_than_days": st.sampled_from([1, 30, 700_001, 10**9]),
-}
-_reads = [
-    _calls("search_context", _arguments({}, filters)),
-    _calls("get_context_by_ids", _arguments({"context_ids": _id_lists}, {"include_images": st.booleans()})),
-    _calls("list_threads", _arguments({}, {"limit": st.integers(1, 3), "offset": st.integers(0, 2)})),
-    _calls("get_statistics", st.just({})),
-    _calls("list_context_grants", _arguments({"context_id": entry_ids})),
-]
-_stores = [
-    _calls("store_context", new_entries),
-    _calls("store_context", new_entries),
-    _calls(
-        "store_context_batch",
-        _arguments(
-            {"entries": st.lists(new_entries | st.just({"text": "alone"}), min_size=1, max_size=4)},
-            {"atomic": st.booleans()},
-        ),
+_atomic = {"atomic": st.booleans()}
+_deletions = st.one_of(
+    st.fixed_dictionaries({"context_ids": _id_lists}),
+    _with(
+        {"context_ids": _id_lists}, {"thread_ids": st.lists(threads, min_size=1, max_size=2), "source": sources}, 2
     ),
-]
-_writes = [
-    _calls("update_context", changes),
+    st.fixed_dictionaries({"thread_ids": st.lists(threads, min_size=1, max_size=2), "source": sources}),
+    st.fixed_dictionaries({"source": sources, "older_than_days": st.sampled_from([1, 30, 700_001, 10**9])}),
+)
+_batch_items = _weighted({new_entries: 9, st.just({"text": "alone"}): 1})
+_stores: dict[st.SearchStrategy[Any], int] = {
+    _calls("store_context", new_entries): 3,
+    st.builds(Again, st.integers(0, 3), _some_of(parts, 2)): 2,
+    _calls(
+        "store_context_batch", _with({"entries": st.lists(_batch_items, min_size=1, max_size=4)}, _atomic, 1)
+    ): 2,
+}
+_reads = {
+    _calls("search_context", _with({}, filters, 3)): 4,
+    _calls("get_context_by_ids", _with({"context_ids": _id_lists}, {"include_images": st.booleans()}, 1)): 1,
+    _calls("list_threads", _with({}, {"limit": st.integers(1, 3), "offset": st.integers(0, 2)}, 2)): 1,
+    _calls("list_context_grants", st.fixed_dictionaries({"context_id": entry_ids}), owner_or_other): 1,
+}
+_writes = {
+    _calls("update_context", changes, owner_or_other): 4,
     _calls(
         "update_context_batch",
-        _arguments({"updates": st.lists(changes, min_size=1, max_size=3)}, {"atomic": st.booleans()}),
-    ),
-    _calls("share_context", grants),
-    _calls("share_context", grants),
-    _calls("unshare_context", grants),
-    _calls("delete_context", _arguments({}, {"context_ids": _id_lists, "thread_id": threads})),
-    _calls("delete_context_batch", _arguments({}, _deletions)),
-    st.builds(lambda caller, wrong: Call(caller, *wrong), st.sampled_from(PEOPLE), wrong_arguments),
-]
-call_sequences = st.tuples(
-    st.lists(st.one_of(_stores), min_size=1, max_size=6),
-    st.lists(st.one_of([*_stores, *_writes, *_writes, *_reads]), max_size=14),
-).map(lambda parts: [*parts[0], *parts[1]])
+        _with({"updates": st.lists(changes, min_size=1, max_size=3)}, _atomic, 1),
+        owner_or_other,
+    ): 2,
+    _calls("share_context", grants, owner_or_other): 4,
+    _calls("unshare_context", grants, owner_or_other): 1,
+    _calls("delete_context", st.fixed_dictionaries({"context_ids": _id_lists}), owner_or_other): 1,
+    _calls("delete_context", st.fixed_dictionaries({"thread_id": threads})): 1,
+    _calls("delete_context_batch", _deletions, owner_or_other): 1,
+    st.builds(lambda caller, wrong: Call(caller, *wrong), people, wrong_arguments): 1,
+}
+
+
+def _spelt_out(calls: list[Call | Again]) -> list[Call]:
+    """The calls with every repetition as the store that it repeats."""
+    spelt: list[Call] = []
+    for call in calls:
+        if isinstance(call, Call):
+            spelt.append(call)
+        elif stores := [earlier for earlier in spelt if earlier.tool == "store_context"]:
+            repeated = stores[-1 - call.number % len(stores)]
+            spelt.append(Call(repeated.caller, repeated.tool, repeated.arguments | call.changes))
+    return spelt
+
+
+call_sequences = st.builds(
+    lambda first, then: _spelt_out([*first, *then]),
+    st.lists(_weighted(_stores), min_size=2, max_size=6),
+    st.lists(_weighted(_stores | _writes | _reads), min_size=4, max_size=14),
+)
 
 
 def inventory() -> list[Call]:

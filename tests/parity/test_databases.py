@@ -73,7 +73,7 @@ FOUND_BEFORE = [
 ]
 
 
-@examples(60)
+@examples(30)
 @example(given=FOUND_BEFORE)
 @given(given=st.lists(conditions(), min_size=1, max_size=25))
 async def test_a_filter_finds_what_it_says(loaded: Loaded, given: list[dict[str, Any]]) -> None:

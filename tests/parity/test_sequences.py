@@ -9,7 +9,7 @@ from parity.operations import Call, call_sequences, inventory
 from parity.twins import Twins
 
 
-@examples(120)
+@examples(60)
 @given(calls=call_sequences)
 async def test_both_backends_give_the_same_answers(pair: Twins, calls: list[Call]) -> None:
     pair.wipe()

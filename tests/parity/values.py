@@ -46,7 +46,7 @@ metadata_documents = st.dictionaries(keys, json_values, max_size=5)
 
 
 def corpus() -> list[dict[str, Any]]:
-    """Metadata documents for the filters: every awkward value in several places, and fields of every indexed type."""
+    """Metadata documents: every awkward value in several places, and fields of every indexed type."""
     values: list[Any] = [*INTEGERS, *FLOATS, *STRINGS, True, False, None, [], {}, [[]], [None], [[["a"]]]]
     count = -(-len(values) // 4)
     documents: list[dict[str, Any]] = [{}]

@@ -90,7 +90,13 @@ def _check_images(images: list[ImageInput], info: ValidationInfo) -> list[ImageI
     return images
 
 
-Images = Annotated[list[ImageInput], FromJsonText, Field(max_length=MAX_LIST), AfterValidator(_check_images)]
+Images = Annotated[
+    list[ImageInput],
+    # naming what is wrong with each of a million images would cost more than storing them
+    Field(max_length=MAX_LIST, fail_fast=True),
+    FromJsonText,
+    AfterValidator(_check_images),
+]
 Metadata = Annotated[JsonObject, AfterValidator(_check_metadata)]
 
 

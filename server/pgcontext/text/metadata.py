@@ -11,7 +11,8 @@ from pgcontext.text.characters import check_characters
 from pgcontext.text.literals import is_boolean, is_float, is_integer
 
 MAX_DEPTH = 32
-MAX_SIZE = 16_000_000
+MAX_SIZE = 1_000_000
+"""Characters of JSON with a space after each comma and colon, as PostgreSQL prints it."""
 MAX_INDEXED_LENGTH = 512
 
 _INTEGRAL_FROM = 1e16
@@ -24,12 +25,17 @@ def normalise_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """A copy in which equal numbers are written alike.
 
     ValueError for NaN and infinities, characters that cannot be stored, nesting deeper than `MAX_DEPTH` levels
-    and more than `MAX_SIZE` characters as compact JSON.
+    and more than `MAX_SIZE` characters of JSON.
     """
     document: dict[str, Any] = _normalise(dict(metadata), 1)
-    if len(compact_json(document)) > MAX_SIZE:
+    if not fits(document):
         raise ValueError(f"must be at most {MAX_SIZE} characters of JSON")
     return document
+
+
+def fits(document: Mapping[str, Any]) -> bool:
+    """Whether a metadata object keeps within `MAX_SIZE`."""
+    return len(json.dumps(document, ensure_ascii=False)) <= MAX_SIZE
 
 
 def normalise_number(value: int | float) -> int | float:

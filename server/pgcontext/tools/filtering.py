@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pgcontext.contracts.fields import MAX_IDENTIFIER_LENGTH, MAX_LIST, decode_json, to_boolean
+from pgcontext.contracts.fields import MAX_IDENTIFIER_LENGTH, MAX_LIST, MAX_UNKNOWN, decode_json, to_boolean
 from pgcontext.contracts.search import OPERATORS, EntryFilters
 from pgcontext.storage.store import EntryFilter, MetadataCondition
 from pgcontext.text.characters import check_characters, shown
@@ -17,6 +17,7 @@ _PRESENCE = {"exists", "not_exists", "is_null", "is_not_null"}
 _MEMBERSHIP = {"in", "not_in"}
 _ORDER = {"gt", "gte", "lt", "lte"}
 _SUBSTRING = {"contains", "starts_with", "ends_with"}
+_MOST_FAULTS = 200
 _PARTS = {"key", "operator", "value", "case_sensitive"}
 
 
@@ -44,6 +45,8 @@ def entry_filter(request: EntryFilters) -> EntryFilter:
         )
     for index, item in enumerate(request.metadata_filters or []):
         conditions.append(_condition(decode_json(item), f"metadata_filters[{index}]", faults))
+    if len(faults) > _MOST_FAULTS:
+        faults[_MOST_FAULTS:] = [f"and {len(faults) - _MOST_FAULTS} more faults"]
     if faults:
         raise WrongFilters(faults)
     return EntryFilter(
@@ -61,7 +64,10 @@ def _condition(item: Any, place: str, faults: list[str]) -> MetadataCondition:
     if not isinstance(item, Mapping):
         faults.append(f"{place}: must be an object with key, operator and value")
         return MetadataCondition("", "")
-    faults += [f"{place}.{shown(part)}: is not a known part of a filter" for part in item if part not in _PARTS]
+    unknown = [part for part in item if part not in _PARTS]
+    faults += [f"{place}.{shown(part)}: is not a known part of a filter" for part in unknown[:MAX_UNKNOWN]]
+    if len(unknown) > MAX_UNKNOWN:
+        faults.append(f"{place}: {len(unknown)} of its parts are not known")
     key = _key(item.get("key"), f"{place}.key", faults)
     operator = item.get("operator")
     if operator not in OPERATORS:

@@ -25,7 +25,10 @@ from pgcontext.storage.postgres.options import SERVER_ROLE, PostgresOptions
 
 MINIMUM_VERSION = 15
 FINGERPRINT = "release_fingerprint"
-LOCK_SALT = "lock_salt"
+# rows of the table `setting` that say nothing about the deployment
+_LOCK_SALT = "lock_salt"
+_POLICY_DIGEST = "policy_digest"
+_OWN_SETTINGS = [_LOCK_SALT, _POLICY_DIGEST]
 _VARIANT_VERSION = 18
 
 Connection = psycopg.Connection[Any]
@@ -178,10 +181,26 @@ def _install(connection: Connection, options: PostgresOptions, version: int) -> 
         _record_files(connection, files)
         done.append(f"installed {len(changed)} of {len(files)} SQL files")
     _grant(connection, options)
+    _settle_policies(connection, files)
     connection.execute(
-        "insert into setting (name, value) values (%s, gen_random_uuid()) on conflict do nothing", (LOCK_SALT,)
+        "insert into setting (name, value) values (%s, gen_random_uuid()) on conflict do nothing", (_LOCK_SALT,)
     )
     return done
+
+
+def _settle_policies(connection: Connection, files: tuple[SqlFile, ...]) -> None:
+    """Put our policies back where somebody changed them, and note what they say now."""
+    unchanged = "select policy_digest() = setting_value(%s)"
+    if _scalar(connection, unchanged, (_POLICY_DIGEST,)):
+        return
+    for file in files:
+        if file.name == "policies":
+            _run(connection, file)
+    connection.execute(
+        "insert into setting (name, value) values (%s, policy_digest()) "
+        "on conflict (name) do update set value = excluded.value",
+        (_POLICY_DIGEST,),
+    )
 
 
 class _SignatureChanged(Exception):
@@ -308,15 +327,15 @@ def _store_settings(connection: Connection, options: PostgresOptions, version: i
     wanted = options.database_settings() | {FINGERPRINT: release_fingerprint(version)}
     if _stored_settings(connection, options.schema) == wanted:
         return []
-    connection.execute("delete from setting where name <> %s", (LOCK_SALT,))
+    connection.execute("delete from setting where name <> all(%s)", (_OWN_SETTINGS,))
     with connection.cursor() as cursor:
         cursor.executemany("insert into setting (name, value) values (%s, %s)", list(wanted.items()))
     return ["stored the deployment's settings"]
 
 
 def _stored_settings(connection: Connection, schema: str) -> dict[str, str]:
-    query = sql.SQL("select name, value from {}.setting where name <> %s").format(sql.Identifier(schema))
-    return dict(connection.execute(query, (LOCK_SALT,)).fetchall())
+    query = sql.SQL("select name, value from {}.setting where name <> all(%s)").format(sql.Identifier(schema))
+    return dict(connection.execute(query, (_OWN_SETTINGS,)).fetchall())
 
 
 def _scalar(connection: Connection, query: LiteralString, parameters: tuple[Any, ...]) -> Any:

@@ -308,13 +308,13 @@ def _stands(connection: AsyncConnection[Row]) -> bool:
 
     A server says next to nothing to a connection that waits, except that it closes it.
     """
-    with DefaultSelector() as selector:
-        selector.register(connection.fileno(), EVENT_READ)
-        try:
+    try:
+        with DefaultSelector() as selector:
+            selector.register(connection.fileno(), EVENT_READ)
             while selector.select(0):
                 connection.pgconn.consume_input()
-        except psycopg.OperationalError:
-            return False
+    except psycopg.OperationalError:
+        return False
     return True
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import apsw
 
@@ -17,6 +17,7 @@ from pgcontext.errors import (
     AtIndex,
     DeleteRefused,
     EntryNotFound,
+    MetadataTooLarge,
     ModifyRefused,
     PgcontextError,
     VersionConflict,
@@ -60,6 +61,7 @@ from pgcontext.storage.store import (
     Visibility,
     WriteOutcome,
 )
+from pgcontext.text.metadata import fits
 
 T = TypeVar("T")
 
@@ -180,7 +182,7 @@ def merge_entry(session: Session, entry_id: str, entry: NewEntry) -> None:
     _update(
         session,
         entry_id,
-        metadata=to_json(metadata),
+        metadata=_metadata_json(metadata),
         content_type=_content_type(entry.images) if has_new_images else None,
     )
 
@@ -190,6 +192,12 @@ _STORED_PARTS = """
     from entry
     where id = :id
 """
+
+
+def _metadata_json(metadata: Mapping[str, Any]) -> str:
+    if not fits(metadata):
+        raise MetadataTooLarge
+    return to_json(metadata)
 
 
 def _content_type(images: Sequence[Image] | None) -> str:
@@ -256,7 +264,7 @@ def _apply(session: Session, change: EntryChange) -> None:
         session,
         entry_id,
         content_hash=content_hash,
-        metadata=None if metadata is None else to_json(metadata),
+        metadata=None if metadata is None else _metadata_json(metadata),
         visibility=change.visibility,
         content_type=None if change.images is None else _content_type(change.images),
     )
