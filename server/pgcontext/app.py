@@ -32,6 +32,7 @@ Context = ServerRequestContext[Any, Any]
 PrincipalResolver = Callable[[Context], Principal]
 """Who makes a request."""
 
+_NO_HEADERS: dict[str, Any] = {"type": "object"}
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _TOOL_LIST_FRESHNESS = CacheHint(ttl_ms=300_000, scope="public")
 
@@ -78,7 +79,8 @@ def create_server(
         instructions=settings.mcp_server_instructions or INSTRUCTIONS,
         lifespan=_StoreLifespan(store),
         on_list_tools=list_tools,
-        get_tool_input_schema=toolbox.input_schema,
+        # the SDK asks before each call, to compare headers with arguments; no argument of ours is mapped to one
+        get_tool_input_schema=lambda _name: _NO_HEADERS,
         cache_hints={"tools/list": _TOOL_LIST_FRESHNESS},
     )
     # not by the constructor, which wants a model: that would be copied once more on its way out

@@ -19,32 +19,53 @@ declare
     v_granted constant text[] := granted_tokens(v_principal, current_groups());
 begin
     return query
-    -- what is readable is the caller's own, or public, or was granted; each kind has its index, and the first two
-    -- are counted without reading a row
-    with readable as (
-        select e.thread_id, e.created_at, e.source, e.content_type
+    -- what is readable is the caller's own, or public, or was granted; each kind has its index, in the order of the
+    -- threads, and the first two are counted without reading a row
+    with kinds as (
+        select
+            e.thread_id,
+            count(*) as entries,
+            count(*) filter (where e.source = 'user') as from_users,
+            count(*) filter (where e.content_type = 'multimodal') as multimodals,
+            min(e.created_at) as first_entry,
+            max(e.created_at) as last_entry
         from entry as e
         where e.owner = v_principal
+        group by e.thread_id
         union all
-        select e.thread_id, e.created_at, e.source, e.content_type
+        select
+            e.thread_id,
+            count(*) as entries,
+            count(*) filter (where e.source = 'user') as from_users,
+            count(*) filter (where e.content_type = 'multimodal') as multimodals,
+            min(e.created_at) as first_entry,
+            max(e.created_at) as last_entry
         from entry as e
         where e.visibility = 'public' and e.owner <> v_principal
+        group by e.thread_id
         union all
-        select e.thread_id, e.created_at, e.source, e.content_type
+        select
+            e.thread_id,
+            count(*) as entries,
+            count(*) filter (where e.source = 'user') as from_users,
+            count(*) filter (where e.content_type = 'multimodal') as multimodals,
+            min(e.created_at) as first_entry,
+            max(e.created_at) as last_entry
         from entry as e
         where e.visibility = 'private' and e.owner <> v_principal and e.readers && v_granted
+        group by e.thread_id
     ),
 
     figures as (
         select
-            readable.thread_id,
-            count(*) as entries,
-            count(*) filter (where readable.source = 'user') as from_users,
-            count(*) filter (where readable.content_type = 'multimodal') as multimodals,
-            min(readable.created_at) as first_entry,
-            max(readable.created_at) as last_entry
-        from readable
-        group by readable.thread_id
+            kinds.thread_id,
+            sum(kinds.entries)::bigint as entries,
+            sum(kinds.from_users)::bigint as from_users,
+            sum(kinds.multimodals)::bigint as multimodals,
+            min(kinds.first_entry) as first_entry,
+            max(kinds.last_entry) as last_entry
+        from kinds
+        group by kinds.thread_id
     )
 
     select

@@ -53,11 +53,6 @@ class Toolbox:
         )
         self._tools = {tool.name: tool for tool in enabled_tools(settings.disabled_tools)}
         self.descriptions = ListToolsResult(tools=[describe_tool(tool) for tool in self._tools.values()])
-        self._input_schemas = {tool.name: tool.input_schema for tool in self.descriptions.tools}
-
-    def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        """The schema of a tool's arguments."""
-        return self._input_schemas.get(name)
 
     async def call(self, caller: Principal, name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
         """Run a tool: a `CallToolResult` as it goes over the wire.
