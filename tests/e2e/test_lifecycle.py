@@ -191,7 +191,7 @@ class TestInertPolicies:
     ) -> None:
         postgres.execute("alter table pgcontext.entry owner to pgcontext_server", database())
         try:
-            assert "owns table entry" in refusal()
+            assert "may act as the owner of table entry" in refusal()
         finally:
             postgres.execute(f"alter table pgcontext.entry owner to {OWNER}", database())
 

@@ -221,7 +221,7 @@ class PostgresStore:
         while True:
             connection = await pool.getconn()
             try:
-                if _stands(connection):
+                if await _stands(connection):
                     yield connection
                     return
                 await connection.close()
@@ -303,16 +303,18 @@ class _UtcLoader(Loader):
         return self._EPOCH + timedelta(microseconds=int.from_bytes(data, "big", signed=True))
 
 
-def _stands(connection: AsyncConnection[Row]) -> bool:
-    """Whether an idle connection can be used, as far as it shows without a round trip.
+async def _stands(connection: AsyncConnection[Row]) -> bool:
+    """Whether an idle connection can be used.
 
-    A server says next to nothing to a connection that waits, except that it closes it.
+    A server says next to nothing to a connection that waits, except when it closes it, so only a connection with
+    something to read is tried with a query.
     """
     try:
         with DefaultSelector() as selector:
             selector.register(connection.fileno(), EVENT_READ)
-            while selector.select(0):
-                connection.pgconn.consume_input()
+            if not selector.select(0):
+                return True
+        await connection.execute("")
     except psycopg.OperationalError:
         return False
     return True
