@@ -67,8 +67,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """An earlier store once more, with some parts changed; `number` counts back from the latest."""
+    """A call like an earlier one of `earlier_tool`, counted back from the latest, with some arguments changed."""
 
+    tool: str
+    earlier_tool: str
     number: int
     changes: dict[str, Any]
 
@@ -156,21 +158,23 @@ def _with(
     return st.builds(lambda one, two: one | two, st.fixed_dictionaries(required), chosen)
 
 
-parts = {"tags": tags, "images": images, "metadata": metadata_documents}
-new_entries = _with(
-    {"thread_id": threads, "source": sources, "text": texts},
-    {**parts, "visibility": visibilities, "deduplicate": st.booleans()},
-    3,
+# keys that meet again and again, or anything
+metadata = (
+    st.dictionaries(st.sampled_from(["a", "b", "status", "references"]), scalars, max_size=3) | metadata_documents
 )
+parts = {"tags": tags, "images": images, "metadata": metadata}
+_place = {"thread_id": threads, "source": sources, "text": texts}
+_options = {**parts, "visibility": visibilities, "deduplicate": st.booleans()}
+new_entries = _with({**_place, "metadata": metadata}, _options, 2) | _with(_place, _options, 3)
 patches = st.dictionaries(
-    st.sampled_from(["a", "b", "status", "A", "references"]),
+    st.sampled_from(["a", "b", "status", "references", "A"]),
     st.none() | scalars | metadata_documents | st.dictionaries(st.sampled_from("aAb"), st.none() | scalars),
     max_size=3,
 )
+_changed_parts = {**parts, "text": texts, "visibility": visibilities}
 changes = st.one_of(
-    _with({"context_id": entry_ids}, {**parts, "text": texts, "visibility": visibilities}, 3),
+    st.builds(lambda entry_id, some: {"context_id": entry_id, **some}, entry_ids, _some_of(_changed_parts, 3)),
     _with({"context_id": entry_ids, "metadata_patch": patches}, {"text": texts, "tags": tags}, 2),
-    _with({"context_id": entry_ids, "visibility": visibilities}, {"metadata_patch": patches}, 1),
 )
 dates = st.builds(CreatedAt, st.integers(0, 7)) | st.sampled_from(
     ["0001-01-01", "9999-12-31", "2026-03-14T10:00:00+05:30", "9999-12-31T23:59:59-12:00", "2000-02-29"]
@@ -231,6 +235,10 @@ def _calls(
     return st.builds(Call, callers, st.just(tool), arguments)
 
 
+def _again(tool: str, earlier_tool: str, changes: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[Again]:
+    return st.builds(Again, st.just(tool), st.just(earlier_tool), st.integers(0, 3), changes)
+
+
 _id_lists = st.lists(entry_ids, min_size=1, max_size=4)
 _atomic = {"atomic": st.booleans()}
 _deletions = st.one_of(
@@ -242,9 +250,11 @@ _deletions = st.one_of(
     st.fixed_dictionaries({"source": sources, "older_than_days": st.sampled_from([1, 30, 700_001, 10**9])}),
 )
 _batch_items = _weighted({new_entries: 9, st.just({"text": "alone"}): 1})
+_permissions = st.fixed_dictionaries({}, optional={"permission": st.sampled_from(["read", "write"])})
 _stores: dict[st.SearchStrategy[Any], int] = {
     _calls("store_context", new_entries): 3,
-    st.builds(Again, st.integers(0, 3), _some_of(parts, 2)): 2,
+    _again("store_context", "store_context", _some_of(parts, 2)): 2,
+    _again("store_context", "store_context", st.fixed_dictionaries({"metadata": metadata})): 1,
     _calls(
         "store_context_batch", _with({"entries": st.lists(_batch_items, min_size=1, max_size=4)}, _atomic, 1)
     ): 2,
@@ -262,31 +272,33 @@ _writes = {
         _with({"updates": st.lists(changes, min_size=1, max_size=3)}, _atomic, 1),
         owner_or_other,
     ): 2,
-    _calls("share_context", grants, owner_or_other): 4,
+    _calls("share_context", grants, owner_or_other): 3,
+    _again("share_context", "share_context", _permissions): 1,
     _calls("unshare_context", grants, owner_or_other): 1,
+    _again("unshare_context", "share_context", _permissions): 2,
     _calls("delete_context", st.fixed_dictionaries({"context_ids": _id_lists}), owner_or_other): 1,
     _calls("delete_context", st.fixed_dictionaries({"thread_id": threads})): 1,
-    _calls("delete_context_batch", _deletions, owner_or_other): 1,
+    _calls("delete_context_batch", _deletions, owner_or_other): 2,
     st.builds(lambda caller, wrong: Call(caller, *wrong), people, wrong_arguments): 1,
 }
 
 
 def _spelt_out(calls: list[Call | Again]) -> list[Call]:
-    """The calls with every repetition as the store that it repeats."""
+    """The calls with every repetition as the call that it stands for."""
     spelt: list[Call] = []
     for call in calls:
         if isinstance(call, Call):
             spelt.append(call)
-        elif stores := [earlier for earlier in spelt if earlier.tool == "store_context"]:
-            repeated = stores[-1 - call.number % len(stores)]
-            spelt.append(Call(repeated.caller, repeated.tool, repeated.arguments | call.changes))
+        elif earlier := [other for other in spelt if other.tool == call.earlier_tool]:
+            repeated = earlier[-1 - call.number % len(earlier)]
+            spelt.append(Call(repeated.caller, call.tool, repeated.arguments | call.changes))
     return spelt
 
 
 call_sequences = st.builds(
     lambda first, then: _spelt_out([*first, *then]),
     st.lists(_weighted(_stores), min_size=2, max_size=6),
-    st.lists(_weighted(_stores | _writes | _reads), min_size=4, max_size=14),
+    st.lists(_weighted(_stores | _writes | _reads), min_size=25, max_size=40),
 )
 
 

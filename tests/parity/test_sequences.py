@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 
 from parity.conftest import examples
@@ -9,7 +10,8 @@ from parity.operations import Call, call_sequences, inventory
 from parity.twins import Twins
 
 
-@examples(60)
+@pytest.mark.slow
+@examples(50)
 @given(calls=call_sequences)
 async def test_both_backends_give_the_same_answers(pair: Twins, calls: list[Call]) -> None:
     pair.wipe()

@@ -225,6 +225,12 @@ class PostgresStore:
                     yield connection
                     return
                 await connection.close()
+            except BaseException as error:
+                # psycopg believes prepared whatever it sent, also where the pipeline broke off before the server
+                # came to it; after a refusal the server has seen it all
+                if not _is_refusal(error):
+                    await connection.close()
+                raise
             finally:
                 # also when the caller goes away at this very moment
                 await asyncio.shield(pool.putconn(connection))
@@ -301,6 +307,11 @@ class _UtcLoader(Loader):
 
     def load(self, data: Buffer) -> datetime:
         return self._EPOCH + timedelta(microseconds=int.from_bytes(data, "big", signed=True))
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Whether a stored function raised one of the project's own errors."""
+    return isinstance(error, psycopg.Error) and (error.sqlstate or "").startswith("PC")
 
 
 async def _stands(connection: AsyncConnection[Row]) -> bool:
