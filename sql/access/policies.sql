@@ -4,6 +4,7 @@
 alter table entry enable row level security;
 alter table entry_grant enable row level security;
 alter table entry_image enable row level security;
+alter table thread_figure enable row level security;
 alter table setting enable row level security;
 alter table installed_file enable row level security;
 alter table _yoyo_migration enable row level security;

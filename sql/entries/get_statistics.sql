@@ -13,51 +13,56 @@ stable
 security definer
 set search_path from current
 as $$
+declare
+    v_principal constant text := current_principal();
+    v_granted constant text[] := granted_tokens(v_principal, current_groups());
 begin
     return query execute
     $query$
-    with readable as materialized (
-        select entry.id, entry.thread_id, entry.source, entry.content_type, entry.tags
-        from entry
-        where $query$ || readable_condition() || $query$
+    with threads as (
+        select
+            sum(figure.entries)::bigint as entries,
+            sum(figure.from_users)::bigint as from_users,
+            sum(figure.multimodals)::bigint as multimodals
+        from readable_figures($1, $2) as figure
+        group by figure.thread_id
+        having sum(figure.entries) > 0
     ),
 
     counts as (
         select
-            count(*) as entries,
-            count(*) filter (where source = 'user') as from_users,
-            count(*) filter (where content_type = 'multimodal') as multimodals
-        from readable
-    ),
-
-    threads as (
-        select count(*) as threads from (select distinct thread_id from readable) as each
-    ),
-
-    tags as (
-        select count(*) as tags from (select distinct unnest(tags) from readable) as each
+            count(*) as threads,
+            coalesce(sum(entries), 0)::bigint as entries,
+            coalesce(sum(from_users), 0)::bigint as from_users,
+            coalesce(sum(multimodals), 0)::bigint as multimodals
+        from threads
     ),
 
     images as (
         select count(*) as images
-        from readable
-        inner join entry_image on entry_image.entry_id = readable.id
-        where readable.content_type = 'multimodal'
+        from entry
+        inner join entry_image on entry.id = entry_image.entry_id
+        where entry.content_type = 'multimodal' and $query$ || readable_condition() || $query$
+    ),
+
+    tags as (
+        select count(*) as tags
+        from (select distinct unnest(entry.tags) from entry where $query$ || readable_condition() || $query$) as each
     )
 
     select
         counts.entries,
         jsonb_build_object('user', counts.from_users, 'agent', counts.entries - counts.from_users),
         jsonb_build_object('text', counts.entries - counts.multimodals, 'multimodal', counts.multimodals),
-        threads.threads,
+        counts.threads,
         images.images,
         tags.tags,
         pg_database_size(current_database())
     from counts
-    cross join threads
     cross join images
     cross join tags
-    $query$;
+    $query$
+    using v_principal, v_granted;
 end;
 $$;
 

@@ -19,72 +19,75 @@ declare
     v_granted constant text[] := granted_tokens(v_principal, current_groups());
 begin
     return query
-    -- what is readable is the caller's own, or public, or was granted; each kind has its index, in the order of the
-    -- threads, and the first two are counted without reading a row
-    with kinds as (
-        select
-            e.thread_id,
-            count(*) as entries,
-            count(*) filter (where e.source = 'user') as from_users,
-            count(*) filter (where e.content_type = 'multimodal') as multimodals,
-            min(e.created_at) as first_entry,
-            max(e.created_at) as last_entry
-        from entry as e
-        where e.owner = v_principal
-        group by e.thread_id
-        union all
-        select
-            e.thread_id,
-            count(*) as entries,
-            count(*) filter (where e.source = 'user') as from_users,
-            count(*) filter (where e.content_type = 'multimodal') as multimodals,
-            min(e.created_at) as first_entry,
-            max(e.created_at) as last_entry
-        from entry as e
-        where e.visibility = 'public' and e.owner <> v_principal
-        group by e.thread_id
-        union all
-        select
-            e.thread_id,
-            count(*) as entries,
-            count(*) filter (where e.source = 'user') as from_users,
-            count(*) filter (where e.content_type = 'multimodal') as multimodals,
-            min(e.created_at) as first_entry,
-            max(e.created_at) as last_entry
-        from entry as e
-        where e.visibility = 'private' and e.owner <> v_principal and e.readers && v_granted
-        group by e.thread_id
+    with figures as (
+        select * from readable_figures(v_principal, v_granted)
     ),
 
-    figures as (
+    noted as (
         select
-            kinds.thread_id,
-            sum(kinds.entries)::bigint as entries,
-            sum(kinds.from_users)::bigint as from_users,
-            sum(kinds.multimodals)::bigint as multimodals,
-            min(kinds.first_entry) as first_entry,
-            max(kinds.last_entry) as last_entry
-        from kinds
-        group by kinds.thread_id
+            figures.thread_id,
+            sum(figures.entries)::bigint as entries,
+            sum(figures.from_users)::bigint as from_users,
+            sum(figures.multimodals)::bigint as multimodals,
+            min(figures.first_entry) as first_entry,
+            max(figures.last_entry) as last_entry,
+            (
+                array_agg(figures.last_id order by figures.last_entry desc nulls last, figures.last_id desc)
+            )[1] as last_id,
+            bool_and(figures.is_exact) as is_exact
+        from figures
+        group by figures.thread_id
+        having sum(figures.entries) > 0
+    ),
+
+    exact as (
+        select
+            noted.thread_id,
+            noted.entries,
+            noted.from_users,
+            noted.multimodals,
+            noted.first_entry,
+            noted.last_entry,
+            noted.last_id
+        from noted
+        where noted.is_exact
+        union all
+        -- where a deletion met another write
+        select
+            noted.thread_id,
+            noted.entries,
+            noted.from_users,
+            noted.multimodals,
+            ends.first_entry,
+            ends.last_entry,
+            ends.last_id
+        from noted
+        cross join lateral (
+            select
+                min(each.first_entry) as first_entry,
+                max(each.last_entry) as last_entry,
+                (array_agg(each.last_id order by each.last_entry desc, each.last_id desc))[1] as last_id
+            from (
+                select * from readable_ends(v_principal, noted.thread_id)
+                union all
+                select figures.first_entry, figures.last_entry, figures.last_id
+                from figures
+                where figures.thread_id = noted.thread_id and not figures.is_noted
+            ) as each
+        ) as ends
+        where not noted.is_exact
     )
 
     select
-        figures.thread_id,
-        figures.entries,
-        (figures.from_users > 0)::integer + (figures.from_users < figures.entries)::integer,
-        figures.multimodals,
-        figures.first_entry,
-        figures.last_entry,
-        latest.id
-    from figures
-    cross join lateral (
-        select e.id
-        from readable_entries() as e
-        where e.thread_id = figures.thread_id and e.created_at = figures.last_entry
-        order by e.id desc
-        limit 1
-    ) as latest
-    order by figures.last_entry desc, latest.id desc
+        exact.thread_id,
+        exact.entries,
+        (exact.from_users > 0)::integer + (exact.from_users < exact.entries)::integer,
+        exact.multimodals,
+        exact.first_entry,
+        exact.last_entry,
+        exact.last_id
+    from exact
+    order by exact.last_entry desc, exact.last_id desc
     limit p_limit
     offset case when p_limit is null then 0 else p_offset end;
 end;

@@ -9,7 +9,7 @@ from typing import Any
 
 from concurrency.conftest import CloseGate
 from concurrency.gates import everything, together
-from support.world import World
+from support.world import Person, World
 
 CHANGED = re.compile(r"Context entry with ID [0-9a-f]{32} was changed by someone else meanwhile")
 NOT_FOUND = re.compile(r"Context entry (with ID )?[0-9a-f]{32} not found")
@@ -320,3 +320,59 @@ async def test_a_thread_is_deleted_beside_stores_into_it(world: World) -> None:
         assert deleted + len(left) == 12
         assert all(entry["images"] == [PIXEL] and entry["tags"] == ["x"] for entry in left)
         await alice.delete_context(thread_id="t")
+
+
+async def test_threads_are_counted_right_whoever_writes_them_at_once(world: World) -> None:
+    alice, bob = world.as_("alice"), world.as_("bob")
+    threads = [f"t{place}" for place in range(6)]
+    for number in range(8):
+        stored = [
+            {"thread_id": thread, "source": "user", "text": f"round {number}", "images": [PIXEL]}
+            for thread in threads
+        ]
+        ids = [await alice.store(f"entry {number}", thread_id=thread) for thread in threads]
+        publish = [{"context_id": entry_id, "visibility": "public"} for entry_id in ids]
+        answers = await together(
+            [
+                alice.store_context_batch(entries=stored),
+                alice.update_context_batch(updates=publish),
+                bob.store_context_batch(entries=[entry | {"visibility": "public"} for entry in stored[::-1]]),
+                alice.store_context_batch(entries=[entry | {"deduplicate": False} for entry in stored[::-1]]),
+                alice.delete_context_batch(thread_ids=threads[:2], source="agent"),
+                alice.store_context_batch(
+                    entries=[entry | {"source": "agent"} for entry in stored[3:] + stored[:3]]
+                ),
+                bob.delete_context(thread_id=threads[-1]),
+                alice.update_context_batch(
+                    updates=[{"context_id": entry_id, "images": [PIXEL]} for entry_id in ids[::-1]], atomic=False
+                ),
+            ]
+        )
+        for refusal in refusals(answers):
+            assert NOT_FOUND.search(refusal), refusal
+        for person in (alice, bob):
+            listed = (await person.list_threads())["threads"]
+            assert {thread["thread_id"]: thread for thread in listed} == {
+                thread["thread_id"]: thread
+                for thread in [await _counted(person, thread) for thread in threads]
+                if thread
+            }
+    for person in (alice, bob):
+        for thread in threads:
+            await person.delete_context(thread_id=thread)
+        assert (await person.get_statistics())["total_entries"] == len(await everything(person))
+    assert (await alice.list_threads())["threads"] == []
+
+
+async def _counted(person: Person, thread_id: str) -> dict[str, Any] | None:
+    """The figures of a thread, counted over the entries that a search finds in it."""
+    entries = await everything(person, thread_id=thread_id)
+    return entries and {
+        "thread_id": thread_id,
+        "entry_count": len(entries),
+        "source_types": len({entry["source"] for entry in entries}),
+        "multimodal_count": sum(entry["content_type"] == "multimodal" for entry in entries),
+        "first_entry": entries[-1]["created_at"],
+        "last_entry": entries[0]["created_at"],
+        "last_id": entries[0]["id"],
+    }

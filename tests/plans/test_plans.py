@@ -57,7 +57,8 @@ def seeded(postgres: PostgresServer, database: Callable[[], str]) -> Iterator[Co
         connection.execute("alter table entry disable trigger user")
         connection.execute(SEED.replace("%s", str(ENTRIES)))
         connection.execute("alter table entry enable trigger user")
-        connection.execute("vacuum analyze entry")
+        connection.execute("select recount_threads()")
+        connection.execute("vacuum analyze entry, thread_figure")
         watch_plans(connection)
         yield connection
 
@@ -199,3 +200,39 @@ def test_counting_for_somebody_who_may_read_little_touches_little(seeded: Connec
     plans = _plans(seeded, ("narrow reader", ("small group",)), f"select * from {function}()")
     assert not _scanned_whole(plans) - {"entry_image"}
     assert "entry_readers_idx" in _indexes(plans)
+
+
+def test_listing_threads_counts_no_entry(seeded: Connection) -> None:
+    """The figures of 20 own threads and of 200 public ones, of 22,000 entries; nothing is granted."""
+    plans = _plans(seeded, ("owner 7", ()), "select * from list_threads()")
+    read = {
+        node["Relation Name"]: node["Actual Rows"] * node["Actual Loops"]
+        for node in nodes(plans)
+        if "Relation Name" in node and node.get("Actual Loops")
+    }
+    assert read["thread_figure"] > 0
+    assert read.get("entry", 0) == 0
+
+
+def test_a_thread_whose_ends_are_in_doubt_costs_a_few_lookups(seeded: Connection) -> None:
+    with acting_as(seeded, "owner 7"):
+        seeded.execute("reset role")
+        seeded.execute("update thread_figure set is_exact = false where owner = 'owner 7'")
+        seeded.execute("set local role pgcontext_server")
+        ((threads,),) = rows(seeded, "select count(*) from list_threads()")
+        plans = nested_plans(seeded, "select * from list_threads()")
+    read = [node for node in nodes(plans) if node.get("Relation Name") == "entry" and node.get("Actual Loops")]
+    touched = sum(
+        (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"] for node in read
+    )
+    assert 0 < touched <= 4 * threads
+
+
+def test_a_store_and_a_deletion_find_their_figures_by_key(seeded: Connection) -> None:
+    document = json.dumps([{"thread_id": "thread 77", "source": "user", "text": "new"}])
+    stored = _plans(seeded, ("owner 77", ()), "select * from store_entries(%s::jsonb)", document)
+    deleted = _plans(seeded, ("owner 77", ()), "select delete_entries(p_thread_ids => array['thread 77'])")
+    for plans in (stored, deleted):
+        assert "thread_figure_pkey" in _indexes(plans)
+        read = [node for node in nodes(plans) if node.get("Relation Name") == "thread_figure"]
+        assert {node["Node Type"] for node in read} <= {"Index Scan", "Index Only Scan", "LockRows", "ModifyTable"}

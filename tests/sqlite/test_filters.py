@@ -10,6 +10,7 @@ from pgcontext.errors import InvalidArgument, StartRefused
 from pgcontext.principal import Principal
 from pgcontext.storage.sqlite.store import SqliteStore
 from pgcontext.storage.store import AccessPolicy, EntryFilter, MetadataCondition, NewEntry
+from pgcontext.text.dates import parse_date
 
 ALICE = Principal("alice")
 VALUES = {
@@ -191,7 +192,7 @@ async def test_an_entry_is_found_by_the_time_it_was_created(store, put):
         filter = EntryFilter(created_from=start, created_to=end)
         return [entry.id for entry in await store.search_entries(ALICE, filter, 10, 0, 300)]
 
-    moment = entry.created_at
+    moment = parse_date(entry.created_at, is_end=False)
     assert await found(moment, moment) == [entry_id]
     assert await found(moment + timedelta(microseconds=1), moment) == []
     year_one, year_9999 = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)

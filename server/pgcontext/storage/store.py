@@ -3,7 +3,8 @@
 Both backends implement `Store`. A method's name and arguments are those of the SQL function of the same name
 (`p_` dropped, `caller` added); a test compares them. Refusals are the exceptions of `pgcontext.errors`.
 
-Ids are canonical: 32 lower-case hex digits, UUID version 7. Times are aware datetimes in UTC with microseconds.
+Ids are canonical: 32 lower-case hex digits, UUID version 7. Times are text as results show
+them, in UTC with microseconds: 2025-11-29T10:00:00.000000Z.
 Every method sees readable entries only, except where it says otherwise: an entry is readable when its owner is
 the caller, when it is public, or when any grant names the caller or one of the caller's groups; changeable when
 the caller is the owner or holds a write grant. Everything that counts, orders or pages does so over readable
@@ -138,8 +139,8 @@ class Entry:
     summary: str | None
     visibility: Visibility
     is_owner: bool
-    created_at: datetime
-    updated_at: datetime
+    created_at: str
+    updated_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +194,8 @@ class Thread:
     entry_count: int
     source_types: int
     multimodal_count: int
-    first_entry: datetime
-    last_entry: datetime
+    first_entry: str
+    last_entry: str
     last_id: str
 
 
@@ -227,7 +228,7 @@ class Grant:
     principal_id: str
     permission: Permission
     granted_by: str
-    created_at: datetime
+    created_at: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ _DATE = re.compile(
     re.ASCII,
 )
 _END_OF_DAY = time(23, 59, 59, 999_999)
+_EPOCH = datetime(1970, 1, 1)
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
@@ -59,11 +60,15 @@ def _parse_offset(zone: str | None) -> timedelta:
     return -offset if zone[0] == "-" else offset
 
 
-def format_timestamp(moment: datetime) -> str:
-    """A UTC moment with microseconds, in a form that `parse_date` reads back exactly."""
-    return moment.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+def format_timestamp(micros: int) -> str:
+    """A moment in microseconds since 1970 as results show it: 2025-11-29T10:00:00.000000Z.
+
+    UTC, always with microseconds, so that `parse_date` reads it back exactly and texts sort like moments.
+    """
+    # positional arguments and no time zone: a result may have hundreds
+    return (_EPOCH + timedelta(0, 0, micros)).isoformat("T", "microseconds") + "Z"
 
 
-def format_seconds(moment: datetime) -> str:
-    """A UTC moment cut to whole seconds."""
-    return moment.isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
+def format_seconds(timestamp: str) -> str:
+    """A timestamp cut to whole seconds."""
+    return timestamp[: len("2025-11-29T10:00:00")] + "Z"

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pgcontext.storage.store import Entry, StoredImage
-from pgcontext.text.dates import format_timestamp
 from pgcontext.tools.base import ToolContext
 from pgcontext.tools.offloading import run_off_loop
 
@@ -28,10 +27,8 @@ def render_entry(entry: Entry, middle: dict[str, Any], images: Images | None) ->
     }
     if images is not None:
         rendered["images"] = images.get(entry.id, [])
-    created_at = format_timestamp(entry.created_at)
-    is_unchanged = entry.updated_at == entry.created_at
-    rendered["created_at"] = created_at
-    rendered["updated_at"] = created_at if is_unchanged else format_timestamp(entry.updated_at)
+    rendered["created_at"] = entry.created_at
+    rendered["updated_at"] = entry.updated_at
     rendered["visibility"] = entry.visibility
     rendered["is_owner"] = entry.is_owner
     return rendered

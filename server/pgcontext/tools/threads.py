@@ -7,7 +7,6 @@ from typing import Any
 
 from pgcontext.contracts.threads import GetStatistics, ListThreads, StatisticsOutput, ThreadList
 from pgcontext.storage.store import Thread
-from pgcontext.text.dates import format_timestamp
 from pgcontext.tools.base import Tool, ToolContext
 
 _OFF = {"enabled": False, "available": False}
@@ -19,8 +18,8 @@ def _render_thread(thread: Thread) -> dict[str, Any]:
         "entry_count": thread.entry_count,
         "source_types": thread.source_types,
         "multimodal_count": thread.multimodal_count,
-        "first_entry": format_timestamp(thread.first_entry),
-        "last_entry": format_timestamp(thread.last_entry),
+        "first_entry": thread.first_entry,
+        "last_entry": thread.last_entry,
         "last_id": thread.last_id,
     }
 

@@ -10,7 +10,6 @@ import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
 from selectors import EVENT_READ, DefaultSelector
 from typing import Any, Literal, LiteralString, TypeVar
 
@@ -44,6 +43,7 @@ from pgcontext.storage.store import (
     Unshared,
     WriteOutcome,
 )
+from pgcontext.text.dates import format_timestamp
 
 Row = tuple[Any, ...]
 T = TypeVar("T")
@@ -299,14 +299,15 @@ class _HexLoader(Loader):
         return bytes(data).hex()
 
 
-class _UtcLoader(Loader):
-    """Reads a timestamp in UTC, whatever time zone and date style the session has."""
+class _TimestampLoader(Loader):
+    """Reads a timestamp as the text that results show, whatever time zone and date style the session has."""
 
     format = Format.BINARY
-    _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+    # PostgreSQL counts microseconds from 2000 on
+    _EPOCH = 946_684_800_000_000
 
-    def load(self, data: Buffer) -> datetime:
-        return self._EPOCH + timedelta(microseconds=int.from_bytes(data, "big", signed=True))
+    def load(self, data: Buffer) -> str:
+        return format_timestamp(int.from_bytes(data, "big", signed=True) + self._EPOCH)
 
 
 def _is_refusal(error: BaseException) -> bool:
@@ -333,7 +334,7 @@ async def _stands(connection: AsyncConnection[Row]) -> bool:
 
 async def _configure(connection: AsyncConnection[Row]) -> None:
     connection.adapters.register_loader("uuid", _HexLoader)
-    connection.adapters.register_loader("timestamptz", _UtcLoader)
+    connection.adapters.register_loader("timestamptz", _TimestampLoader)
     # a transaction is begun and ended by the statements of the pipeline
     await connection.set_autocommit(True)
 

@@ -46,7 +46,6 @@ from pgcontext.storage.sqlite.util import (
     is_same_json,
     merge_patch,
     new_entry_id,
-    to_datetime,
     to_json,
 )
 from pgcontext.storage.store import (
@@ -61,6 +60,7 @@ from pgcontext.storage.store import (
     Visibility,
     WriteOutcome,
 )
+from pgcontext.text.dates import format_timestamp
 from pgcontext.text.metadata import fits
 
 T = TypeVar("T")
@@ -393,7 +393,7 @@ def list_threads(session: Session, limit: int | None, offset: int) -> list[Threa
     """See `Store.list_threads`."""
     rows = session.rows(_THREADS, limit=-1 if limit is None else limit, offset=0 if limit is None else offset)
     return [
-        Thread(thread_id, entries, sources, multimodals, to_datetime(first), to_datetime(last), last_id)
+        Thread(thread_id, entries, sources, multimodals, format_timestamp(first), format_timestamp(last), last_id)
         for thread_id, entries, sources, multimodals, first, last, last_id in rows
     ]
 

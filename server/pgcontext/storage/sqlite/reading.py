@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 
 from pgcontext.storage.sqlite.access import Session, in_order, with_rules
-from pgcontext.storage.sqlite.util import to_datetime, to_json
+from pgcontext.storage.sqlite.util import to_json
 from pgcontext.storage.store import ContentType, Entry, Source, Visibility
+from pgcontext.text.dates import format_timestamp
 
 # a code point takes at most so many bytes in UTF-8
 _LONGEST_CODE_POINT = 4
@@ -90,6 +91,6 @@ def _entry(
         summary=summary,
         visibility=visibility,
         is_owner=bool(is_owner),
-        created_at=to_datetime(created_at),
-        updated_at=to_datetime(updated_at),
+        created_at=format_timestamp(created_at),
+        updated_at=format_timestamp(updated_at),
     )

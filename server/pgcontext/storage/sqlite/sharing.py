@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pgcontext.errors import EntryNotFound, NotOwner, ShareWithAnonymous, ShareWithOwner
 from pgcontext.storage.sqlite.access import Session, ensure_may_write, get_entry_rights
-from pgcontext.storage.sqlite.util import current_micros, to_datetime
+from pgcontext.storage.sqlite.util import current_micros
 from pgcontext.storage.store import Grant, Permission, PrincipalType, Unshared
+from pgcontext.text.dates import format_timestamp
 
 
 def share_entry(
@@ -77,7 +78,7 @@ def list_grants(session: Session, entry_id: str) -> list[Grant]:
         id=entry_id,
     )
     return [
-        Grant(grantee_type, grantee, permission, granted_by, to_datetime(created_at))
+        Grant(grantee_type, grantee, permission, granted_by, format_timestamp(created_at))
         for grantee_type, grantee, permission, granted_by, created_at in rows
     ]
 

@@ -41,11 +41,6 @@ def to_micros(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
-def to_datetime(micros: int) -> datetime:
-    """Microseconds as a datetime in UTC."""
-    return _EPOCH + timedelta(microseconds=micros)
-
-
 def days_before(micros: int, days: int) -> int:
     """The time that many days earlier, or the earliest that the database can hold."""
     return max(micros - days * _DAY, _EARLIEST)

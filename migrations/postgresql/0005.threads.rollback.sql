@@ -1,0 +1,1 @@
+drop table thread_figure;
