@@ -23,6 +23,7 @@ _GROUPS = (
     ("Core", "log_level"),
     ("Transport", "mcp_transport"),
     ("Access", "access_control_default_principal"),
+    ("Features", "enable_context_sync"),
     ("Metadata", "metadata_indexed_fields"),
     ("PostgreSQL", "postgresql_connection_string"),
 )

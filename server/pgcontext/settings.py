@@ -48,6 +48,10 @@ def _to_upper_case(value: Any) -> Any:
     return value.upper() if isinstance(value, str) else value
 
 
+def _to_lower_case(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
 def _parse_indexed_fields(value: Any) -> Any:
     if not isinstance(value, str):
         return value
@@ -101,6 +105,7 @@ def _default_db_path() -> Path:
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 PrincipalId = Annotated[str, BeforeValidator(_check_principal)]
 Megabytes = Annotated[int, Field(ge=1, le=1024)]
+Feature = Annotated[Literal["auto", "true", "false"], BeforeValidator(_to_lower_case)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
@@ -185,6 +190,11 @@ class Settings(BaseSettings):
         ),
     )
 
+    # features
+    enable_context_sync: Feature = Field(
+        "auto", description="Whether plan_context_sync and list_ingest_state are offered; `auto` offers them."
+    )
+
     # metadata
     metadata_indexed_fields: Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_indexed_fields)] = Field(
         default_factory=lambda: dict(DEFAULT_INDEXED_FIELDS),
@@ -231,6 +241,14 @@ class Settings(BaseSettings):
         if self.postgresql_pool_min > self.postgresql_pool_max:
             raise ValueError("POSTGRESQL_POOL_MIN must not exceed POSTGRESQL_POOL_MAX")
         return self
+
+    def features_off(self) -> frozenset[str]:
+        """What is left out by ENABLE_..., as `Tool.feature` names it."""
+        return frozenset(
+            name.removeprefix("enable_")
+            for name in type(self).model_fields
+            if name.startswith("enable_") and getattr(self, name) == "false"
+        )
 
     def access_policy(self) -> AccessPolicy:
         """The deployment's access rules as the backends take them."""

@@ -34,6 +34,14 @@ TOOLS = {
     "update_context": {"context_id", "text", "metadata", "metadata_patch", "tags", "images", "visibility"},
     "delete_context": {"context_ids", "thread_id"},
     "list_threads": {"limit", "offset"},
+    "plan_context_sync": {
+        "thread_id",
+        "manifest",
+        "source_id_after",
+        "source_id_through",
+        "allow_empty_manifest",
+    },
+    "list_ingest_state": {"thread_id", "limit", "cursor"},
     "get_statistics": set(),
     "store_context_batch": {"entries", "atomic"},
     "update_context_batch": {"updates", "atomic"},
@@ -48,6 +56,8 @@ REQUIRED = {
     "update_context": {"context_id"},
     "store_context_batch": {"entries"},
     "update_context_batch": {"updates"},
+    "plan_context_sync": {"thread_id", "manifest"},
+    "list_ingest_state": {"thread_id"},
     "share_context": TOOLS["share_context"],
     "unshare_context": TOOLS["share_context"],
     "list_context_grants": {"context_id"},
@@ -60,6 +70,8 @@ DEFAULTS = {
     ("search_context", "explain_query"): False,
     ("get_context_by_ids", "include_images"): True,
     ("list_threads", "offset"): 0,
+    ("plan_context_sync", "allow_empty_manifest"): False,
+    ("list_ingest_state", "limit"): 100,
     ("store_context_batch", "atomic"): True,
     ("update_context_batch", "atomic"): True,
 }
@@ -167,6 +179,15 @@ FULL_ARGUMENTS: dict[str, dict[str, Any]] = {
         "source": "user",
         "older_than_days": 1,
     },
+    "plan_context_sync": {
+        "thread_id": "kb:handbook",
+        "manifest": [{"source_id": "a", "text_digest": "0" * 64, "meta_digest": "f" * 64}] * 999
+        + [{"source_id": "b", "keep": True}],
+        "source_id_after": "A",
+        "source_id_through": "c",
+        "allow_empty_manifest": True,
+    },
+    "list_ingest_state": {"thread_id": "kb:handbook", "limit": 200, "cursor": "abc"},
     "share_context": GRANT,
     "unshare_context": GRANT,
     "list_context_grants": {"context_id": UNKNOWN_ID},
@@ -193,6 +214,7 @@ async def test_the_items_of_batches_are_described_like_single_calls(tools: dict[
 
 async def test_every_tool_says_when_to_use_it_and_what_it_may_do(tools: dict[str, ToolDescription]) -> None:
     reading = {"search_context", "get_context_by_ids", "list_threads", "get_statistics", "list_context_grants"}
+    reading |= {"plan_context_sync", "list_ingest_state"}
     destructive = {name for name in TOOLS if name.startswith(("update", "delete", "unshare"))}
     for name, tool in tools.items():
         assert tool.description
@@ -211,6 +233,23 @@ async def test_the_server_introduces_itself(module_world: World) -> None:
 async def test_the_introduction_is_a_setting(serve_with: ServeWith) -> None:
     async with serve_with(mcp_server_instructions="Ask first.") as world:
         assert world.client.instructions == "Ask first."
+
+
+def sync_calls() -> list[tuple[str, dict[str, Any]]]:
+    """Two documents, then a plan with every part and a page that is not the last."""
+    digest = "0" * 64
+    block = {"scope": "kb", "meta_digest": digest, "synced_at": "2026-03-14T10:00:00Z"}
+    documents = [
+        {"thread_id": "kb", "source": "agent", "text": "x", "metadata": {"ingest": {**block, "source_id": name}}}
+        for name in ("changed", "absent")
+    ]
+    named = [{"source_id": name, "text_digest": digest, "meta_digest": digest} for name in ("changed", "new")]
+    return [
+        *(("store_context", document | {"deduplicate": False}) for document in documents),
+        ("plan_context_sync", {"thread_id": "kb", "manifest": named}),
+        ("list_ingest_state", {"thread_id": "kb", "limit": 1}),
+        ("list_ingest_state", {"thread_id": "kb"}),
+    ]
 
 
 async def scenario(alice: Person) -> list[tuple[str, dict[str, Any]]]:
@@ -244,6 +283,7 @@ async def scenario(alice: Person) -> list[tuple[str, dict[str, Any]]]:
         ("update_context_batch", {"updates": [{"context_id": UNKNOWN_ID, "tags": []}], "atomic": False}),
         ("delete_context_batch", {"context_ids": doomed[1:2], "source": "agent"}),
         ("delete_context_batch", {"thread_ids": ["nowhere"]}),
+        *sync_calls(),
         ("list_context_grants", {"context_id": entry_id}),
         ("share_context", grant),
         ("share_context", grant),

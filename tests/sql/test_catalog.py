@@ -66,7 +66,9 @@ def test_a_function_that_only_reads_says_so(catalog: Connection) -> None:
         "get_statistics",
         "list_grants",
         "list_images",
+        "list_ingest_state",
         "list_threads",
+        "plan_sync",
         "resolve_prefixes",
         "search_entries",
     }
@@ -83,6 +85,7 @@ def test_functions_that_run_as_their_owner_are_the_ones_we_know(catalog: Connect
         "explain_search",
         "find_deletable",
         "find_entries",
+        "find_managed",
         "find_repeated_entry",
         "get_entry_rights",
         "get_statistics",
@@ -91,6 +94,7 @@ def test_functions_that_run_as_their_owner_are_the_ones_we_know(catalog: Connect
         "lock_turns",
         "may_change_entry",
         "own_grant",
+        "plan_sync",
         "resolve_prefixes",
     }
 

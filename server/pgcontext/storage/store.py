@@ -232,6 +232,57 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class ManifestItem:
+    """A source document as a sync finds it; both digests in lower case, or None for a source to be kept."""
+
+    source_id: str
+    text_digest: str | None = None
+    meta_digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedUpdate:
+    """An entry that differs from the manifest item of this index."""
+
+    index: int
+    entry_id: str
+    change: Literal["text", "metadata", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDelete:
+    """An entry that a sync removes."""
+
+    entry_id: str
+    source_id: str
+    reason: Literal["absent", "duplicate"]
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What a manifest changes in the caller's managed entries of a range; `creates` are indices of its items."""
+
+    creates: list[int]
+    updates: list[PlannedUpdate]
+    deletes: list[PlannedDelete]
+    deletes_total: int
+    unchanged_count: int
+    kept_count: int
+    foreign_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class IngestState:
+    """A managed entry: the hash of its text, and what its block says."""
+
+    entry_id: str
+    source_id: str
+    text_digest: str
+    meta_digest: str
+    synced_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectionMetrics:
     """The connections this process holds to its storage."""
 
@@ -342,6 +393,36 @@ class Store(Protocol):
 
     async def resolve_prefixes(self, caller: Principal, prefixes: Sequence[str]) -> list[PrefixMatch]:
         """What each id prefix (8 to 31 lower-case hex digits) stands for among readable entries."""
+
+    # sync
+
+    async def plan_sync(
+        self,
+        caller: Principal,
+        thread_id: str,
+        manifest: Sequence[ManifestItem],
+        source_id_after: str | None,
+        source_id_through: str | None,
+    ) -> SyncPlan:
+        """What the manifest changes in the caller's own managed entries of a thread.
+
+        A managed entry has a valid block `metadata.ingest` whose scope is its thread (docs/sync.md). Looks at
+        sources after the first bound and up to the second, None being none; the manifest names each source at
+        most once and none outside. Of several entries of one source the one stays whose text, then whose
+        meta_digest is the item's, then the newest. Lists at most 100 deletes, by source id and then entry id in
+        code-point order, and counts all; of other owners' managed entries in the range it counts the readable
+        ones.
+        """
+
+    async def list_ingest_state(
+        self,
+        caller: Principal,
+        thread_id: str,
+        limit: int,
+        after_source_id: str | None,
+        after_entry_id: str | None,
+    ) -> list[IngestState]:
+        """The caller's own managed entries of a thread after a position, by source id and then entry id."""
 
     # sharing
 

@@ -35,6 +35,7 @@ class Tool(Generic[RequestT]):
     """A tool as agents see it, and the use case behind it.
 
     `writes` bars the read-only principal; `is_destructive` and `is_idempotent` are the hints of the protocol.
+    `feature` is what the setting ENABLE_... calls it, for a tool that such a setting leaves out.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Tool(Generic[RequestT]):
     writes: bool = False
     is_destructive: bool = False
     is_idempotent: bool = False
+    feature: str | None = None
 
     async def call(self, context: ToolContext, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Validate the arguments and run the use case; `InvalidArgument` names every fault."""

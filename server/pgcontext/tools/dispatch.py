@@ -51,7 +51,8 @@ class Toolbox:
             max_total_bytes=settings.max_total_size_mb * 2**20,
             indexed_fields=settings.metadata_indexed_fields,
         )
-        self._tools = {tool.name: tool for tool in enabled_tools(settings.disabled_tools)}
+        tools = enabled_tools(settings.disabled_tools, settings.features_off())
+        self._tools = {tool.name: tool for tool in tools}
         self.descriptions = ListToolsResult(tools=[describe_tool(tool) for tool in self._tools.values()])
 
     async def call(self, caller: Principal, name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:

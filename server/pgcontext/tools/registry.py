@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from pgcontext.errors import StartRefused
-from pgcontext.tools import batches, entries, search, sharing, threads
+from pgcontext.tools import batches, entries, search, sharing, sync, threads
 from pgcontext.tools.base import Tool
 
 ALL_TOOLS: tuple[Tool[Any], ...] = (
@@ -20,15 +20,17 @@ ALL_TOOLS: tuple[Tool[Any], ...] = (
     batches.STORE_CONTEXT_BATCH,
     batches.UPDATE_CONTEXT_BATCH,
     batches.DELETE_CONTEXT_BATCH,
+    sync.PLAN_CONTEXT_SYNC,
+    sync.LIST_INGEST_STATE,
     sharing.SHARE_CONTEXT,
     sharing.UNSHARE_CONTEXT,
     sharing.LIST_CONTEXT_GRANTS,
 )
 
 
-def enabled_tools(disabled: Collection[str]) -> tuple[Tool[Any], ...]:
+def enabled_tools(disabled: Collection[str], features_off: Collection[str] = ()) -> tuple[Tool[Any], ...]:
     """The tools that are left; raises `StartRefused` for a name that no tool has."""
     known = {tool.name for tool in ALL_TOOLS}
     if unknown := sorted(set(disabled) - known):
         raise StartRefused(f"DISABLED_TOOLS: no tool is called {', '.join(unknown)}")
-    return tuple(tool for tool in ALL_TOOLS if tool.name not in disabled)
+    return tuple(tool for tool in ALL_TOOLS if tool.name not in disabled and tool.feature not in features_off)

@@ -32,13 +32,18 @@ from pgcontext.storage.store import (
     EntryFilter,
     EntryRights,
     Grant,
+    IngestState,
+    ManifestItem,
     NewEntry,
     Permission,
+    PlannedDelete,
+    PlannedUpdate,
     PrefixMatch,
     PrincipalType,
     Source,
     Statistics,
     StoredImage,
+    SyncPlan,
     Thread,
     Unshared,
     WriteOutcome,
@@ -153,6 +158,31 @@ class PostgresStore:
     async def resolve_prefixes(self, caller: Principal, prefixes: Sequence[str]) -> list[PrefixMatch]:
         return await self._read(caller, "resolve_prefixes", (list(prefixes),), PrefixMatch)
 
+    # sync
+
+    async def plan_sync(
+        self,
+        caller: Principal,
+        thread_id: str,
+        manifest: Sequence[ManifestItem],
+        source_id_after: str | None,
+        source_id_through: str | None,
+    ) -> SyncPlan:
+        arguments = (thread_id, _manifest_document(manifest), source_id_after, source_id_through)
+        (plan,) = await self._read(caller, "plan_sync", arguments, _plan)
+        return plan
+
+    async def list_ingest_state(
+        self,
+        caller: Principal,
+        thread_id: str,
+        limit: int,
+        after_source_id: str | None,
+        after_entry_id: str | None,
+    ) -> list[IngestState]:
+        arguments = (thread_id, limit, after_source_id, after_entry_id)
+        return await self._read(caller, "list_ingest_state", arguments, IngestState)
+
     # sharing
 
     async def share_entry(
@@ -259,6 +289,8 @@ _ARGUMENT_TYPES: dict[str, tuple[LiteralString, ...]] = {
     "search_entries": ("jsonb", "integer", "integer", "integer"),
     "explain_search": ("jsonb", "integer", "integer"),
     "resolve_prefixes": ("text[]",),
+    "plan_sync": ("text", "jsonb", "text", "text"),
+    "list_ingest_state": ("text", "integer", "text", "uuid"),
     "share_entry": ("uuid", "text", "text", "text"),
     "unshare_entry": ("uuid", "text", "text", "text"),
     "list_grants": ("uuid",),
@@ -380,6 +412,17 @@ def _filter_document(filter: EntryFilter) -> str:
         "metadata": [asdict(condition) for condition in filter.metadata] or None,
     }
     return json.dumps(_without_none(document), ensure_ascii=False)
+
+
+def _manifest_document(manifest: Sequence[ManifestItem]) -> str:
+    return json.dumps([_without_none(asdict(item)) for item in manifest], ensure_ascii=False)
+
+
+def _plan(
+    creates: list[int], updates: list[dict[str, Any]], deletes: list[dict[str, Any]], *counts: int
+) -> SyncPlan:
+    planned_updates = [PlannedUpdate(**update) for update in updates]
+    return SyncPlan(creates, planned_updates, [PlannedDelete(**delete) for delete in deletes], *counts)
 
 
 def _list(values: Sequence[str] | None) -> list[str] | None:

@@ -12,7 +12,7 @@ from pgcontext.errors import Busy, StartRefused
 from pgcontext.principal import Principal
 from pgcontext.resources import resource_folder
 from pgcontext.storage.migrations import apply_pending
-from pgcontext.storage.sqlite import access, filters, navigation, search, sharing
+from pgcontext.storage.sqlite import access, filters, navigation, search, sharing, sync
 from pgcontext.storage.sqlite import entries as entry_functions
 from pgcontext.storage.sqlite.access import Session
 from pgcontext.storage.sqlite.connection import Database
@@ -25,6 +25,8 @@ from pgcontext.storage.store import (
     EntryRights,
     Grant,
     IndexSyncMode,
+    IngestState,
+    ManifestItem,
     NewEntry,
     Permission,
     PrefixMatch,
@@ -32,6 +34,7 @@ from pgcontext.storage.store import (
     Source,
     Statistics,
     StoredImage,
+    SyncPlan,
     Thread,
     Unshared,
     WriteOutcome,
@@ -144,6 +147,28 @@ class SqliteStore:
 
     async def resolve_prefixes(self, caller: Principal, prefixes: Sequence[str]) -> list[PrefixMatch]:
         return await self._read(caller, navigation.resolve_prefixes, prefixes)
+
+    # sync
+
+    async def plan_sync(
+        self,
+        caller: Principal,
+        thread_id: str,
+        manifest: Sequence[ManifestItem],
+        source_id_after: str | None,
+        source_id_through: str | None,
+    ) -> SyncPlan:
+        return await self._read(caller, sync.plan_sync, thread_id, manifest, source_id_after, source_id_through)
+
+    async def list_ingest_state(
+        self,
+        caller: Principal,
+        thread_id: str,
+        limit: int,
+        after_source_id: str | None,
+        after_entry_id: str | None,
+    ) -> list[IngestState]:
+        return await self._read(caller, sync.list_ingest_state, thread_id, limit, after_source_id, after_entry_id)
 
     # sharing
 

@@ -1,0 +1,2 @@
+drop index entry_corpus_idx;
+alter table entry drop column corpus, drop column source_id;
