@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -153,7 +154,7 @@ async def test_planning_in_consecutive_ranges_equals_planning_at_once(
     whole = await plan(alice, *manifest)
     joined: dict[str, Any] = NOTHING | {"creates": [], "updates": [], "deletes": []}
     bounds = [None, *sorted(cuts), None]
-    for after, through in zip(bounds, bounds[1:], strict=False):
+    for after, through in pairwise(bounds):
         inside = [
             index
             for index, each in enumerate(manifest)

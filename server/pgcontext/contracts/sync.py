@@ -158,4 +158,4 @@ class IngestStatePage(BaseModel):
     thread_id: str
     entries: list[StateOutput]
     count: int
-    next_cursor: str | None
+    next_cursor: str | None = Field(description="Null on the last page")
