@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from hypothesis import strategies as st
 
 from parity.twins import CreatedAt, EntryId
-from parity.values import floats, integers, metadata_documents, scalars, strings
+from parity.values import STRINGS, floats, integers, json_values, metadata_documents, scalars, strings
 from pgcontext.contracts.search import OPERATORS
 from pgcontext.principal import Principal
 
@@ -47,6 +48,15 @@ TAGS = [
     "null",
     "\u00e9",
     "e\u0301",
+]
+MOMENTS = [
+    *(
+        "2026-03-14T10:00:00Z",
+        "2024-02-29T23:59:59.123456789+00:00",
+        "2023-02-29T00:00:00Z",
+        "0000-01-01T00:00:00Z",
+    ),
+    *("2026-04-31T10:00:00Z", "2026-03-14T24:00:00Z", "2026-03-14T10:00:00.Z", "2026-03-14T10:00:00", "now", ""),
 ]
 IMAGES = [
     {"data": "AAECAw==", "mime_type": "image/png"},
@@ -204,8 +214,51 @@ grants = st.builds(
     st.sampled_from(GRANTEES),
     st.sampled_from(["read", "write"]),
 )
+# sha256 of the texts "ok" and "fine", and another digest
+DIGESTS = [sha256(text).hexdigest() for text in (b"ok", b"fine", b"")]
+SOURCE_IDS = [text for text in STRINGS if text]
+source_ids = st.sampled_from(["a", "b", "\uffff", "😀"]) | st.sampled_from(SOURCE_IDS)
+digests = st.sampled_from([*DIGESTS, DIGESTS[0].upper()])
+_block = {"scope": threads, "source_id": source_ids, "meta_digest": digests, "synced_at": st.just(MOMENTS[0])}
+_wrong_part = st.sampled_from(sorted(_block)).flatmap(
+    lambda name: st.fixed_dictionaries({name: st.sampled_from(MOMENTS) | scalars | st.none() | json_values})
+)
+_odd_part = _wrong_part | st.dictionaries(st.sampled_from(["scope", "extra", ""]), scalars, max_size=1)
+blocks = st.builds(
+    lambda whole, odd: whole | odd, st.fixed_dictionaries(_block), _weighted({st.just({}): 4, _odd_part: 1})
+)
+_own_scope = st.builds(lambda block, thread: (thread, block | {"scope": thread}), blocks, threads)
+new_documents = st.builds(
+    lambda place, text, visibility: {
+        "thread_id": place[0],
+        "source": "agent",
+        "text": text,
+        "deduplicate": False,
+        "visibility": visibility,
+        "metadata": {"ingest": place[1]},
+    },
+    _weighted({_own_scope: 3, st.tuples(threads, blocks): 1}),
+    texts,
+    visibilities,
+)
+manifests = st.lists(
+    st.fixed_dictionaries({"source_id": source_ids, "text_digest": digests, "meta_digest": digests})
+    | st.fixed_dictionaries({"source_id": source_ids, "keep": st.just(True)}),
+    max_size=6,
+    unique_by=lambda item: item["source_id"],
+)
+plans = _with(
+    {"thread_id": threads, "manifest": manifests, "allow_empty_manifest": st.just(True)},
+    {"source_id_after": source_ids, "source_id_through": source_ids},
+    2,
+)
+states = _with({"thread_id": threads}, {"limit": st.integers(1, 3)}, 1)
 wrong_arguments = st.sampled_from(
     [
+        ("plan_context_sync", {"thread_id": "t", "manifest": []}),
+        ("plan_context_sync", {"thread_id": "t", "manifest": [{"source_id": "a", "text_digest": "a"}]}),
+        ("list_ingest_state", {"thread_id": "t", "cursor": "AAAA"}),
+        ("list_ingest_state", {"thread_id": "t", "limit": 201}),
         ("store_context", {"thread_id": " ", "source": "user", "text": "x"}),
         ("store_context", {"thread_id": "t", "source": "robot", "text": " "}),
         ("store_context", {"thread_id": "t", "source": "user", "text": "x", "tags": [" "]}),
@@ -254,6 +307,8 @@ _permissions = st.fixed_dictionaries({}, optional={"permission": st.sampled_from
 _stores: dict[st.SearchStrategy[Any], int] = {
     _calls("store_context", new_entries): 3,
     _again("store_context", "store_context", _some_of(parts, 2)): 2,
+    _calls("store_context", new_documents): 2,
+    _again("store_context", "store_context", st.just({"deduplicate": False})): 1,
     _again("store_context", "store_context", st.fixed_dictionaries({"metadata": metadata})): 1,
     _calls(
         "store_context_batch", _with({"entries": st.lists(_batch_items, min_size=1, max_size=4)}, _atomic, 1)
@@ -263,6 +318,8 @@ _reads = {
     _calls("search_context", _with({}, filters, 3)): 4,
     _calls("get_context_by_ids", _with({"context_ids": _id_lists}, {"include_images": st.booleans()}, 1)): 1,
     _calls("list_threads", _with({}, {"limit": st.integers(1, 3), "offset": st.integers(0, 2)}, 2)): 1,
+    _calls("plan_context_sync", plans): 2,
+    _calls("list_ingest_state", states): 1,
     _calls("list_context_grants", st.fixed_dictionaries({"context_id": entry_ids}), owner_or_other): 1,
 }
 _writes = {
@@ -310,6 +367,8 @@ def inventory() -> list[Call]:
         for tool, arguments in (
             ("search_context", {"limit": 100, "include_images": True}),
             ("list_threads", {}),
+            ("plan_context_sync", {"thread_id": "t", "manifest": [], "allow_empty_manifest": True}),
+            ("list_ingest_state", {"thread_id": "t"}),
             ("get_statistics", {}),
         )
     ]

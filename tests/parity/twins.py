@@ -177,7 +177,14 @@ def _comparable(answer: Any, side: Side) -> Any:
     def rewrite(value: Any) -> Any:
         if isinstance(value, dict):
             return {
-                key: item if key == "metadata" else ranks.get(item) if key in _MOMENTS else rewrite(item)
+                key: item
+                if key == "metadata"
+                else ranks.get(item)
+                if key in _MOMENTS
+                # it holds an id, so that it differs; whether there is one must not
+                else item is None
+                if key == "next_cursor"
+                else rewrite(item)
                 for key, item in value.items()
                 if key not in _OF_THE_BACKEND
             }
