@@ -17,6 +17,7 @@ begin
         where
             e.corpus = corpus_digest(p_thread_id)
             and e.owner = (select current_principal())
+            and e.source_id is not null
             -- a source id is never empty
             and (e.source_id, e.id)
             > (coalesce(p_after_source_id, ''), coalesce(p_after_entry_id, '00000000-0000-0000-0000-000000000000'))

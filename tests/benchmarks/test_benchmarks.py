@@ -30,5 +30,12 @@ def test_cost_per_call(postgres: PostgresServer) -> None:
         assert sum(line.startswith(backend) for line in printed.splitlines()) == 5
 
 
+@pytest.mark.slow
+def test_cost_of_sync_planning(postgres: PostgresServer) -> None:
+    printed = run("sync", "--documents", "1200", "--calls", "2", PGCONTEXT_TEST_DSN=postgres.dsn)
+    for backend in ("sqlite", "postgresql"):
+        assert sum(line.startswith(backend) for line in printed.splitlines()) == 4
+
+
 def test_size_of_the_tool_list() -> None:
     assert "all of tools/list" in run("tokens")
