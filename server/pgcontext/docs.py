@@ -25,6 +25,7 @@ _GROUPS = (
     ("Access", "access_control_default_principal"),
     ("Features", "enable_context_sync"),
     ("Metadata", "metadata_indexed_fields"),
+    ("Navigation", "enable_grep_context"),
     ("PostgreSQL", "postgresql_connection_string"),
 )
 """Each group of settings, and the field that it begins with."""

@@ -49,7 +49,8 @@ def _to_upper_case(value: Any) -> Any:
 
 
 def _to_lower_case(value: Any) -> Any:
-    return value.lower() if isinstance(value, str) else value
+    """The word for a switch, which may also be a boolean."""
+    return str(value).lower() if isinstance(value, (str, bool)) else value
 
 
 def _parse_indexed_fields(value: Any) -> Any:
@@ -104,6 +105,7 @@ def _default_db_path() -> Path:
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 PrincipalId = Annotated[str, BeforeValidator(_check_principal)]
+_AUTO = " `auto` and `true` offer it."
 Megabytes = Annotated[int, Field(ge=1, le=1024)]
 Feature = Annotated[Literal["auto", "true", "false"], BeforeValidator(_to_lower_case)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -209,6 +211,32 @@ class Settings(BaseSettings):
             "What happens at the start when the indexes differ from METADATA_INDEXED_FIELDS: `additive` creates "
             "missing ones, `auto` also drops surplus ones, `warn` only reports, `strict` refuses to start."
         ),
+    )
+
+    # navigation
+    enable_grep_context: Feature = Field("auto", description="Whether grep_context is offered." + _AUTO)
+    enable_context_navigation: Feature = Field("auto", description="Whether navigate_context is offered." + _AUTO)
+    enable_context_range: Feature = Field("auto", description="Whether read_context_range is offered." + _AUTO)
+    grep_max_matches_cap: int = Field(
+        1000, ge=1, le=100_000, description="The most matches of one grep_context, whatever it asks for."
+    )
+    grep_max_context_lines: int = Field(
+        20, ge=0, le=100, description="The most lines that grep_context shows before and after a match."
+    )
+    grep_max_entries_scanned: int = Field(
+        1000, ge=1, le=1_000_000, description="The most entries that one grep_context looks through."
+    )
+    grep_aggregate_bytes_budget: int = Field(
+        64 * 2**20, ge=1024, le=2**40, description="The most bytes of text that one grep_context looks through."
+    )
+    grep_regex_timeout_s: Seconds = Field(
+        5, description="How long a regular expression may take for one entry, in seconds."
+    )
+    grep_regex_total_timeout_s: Seconds = Field(
+        30, description="How long the search of one grep_context may take, in seconds."
+    )
+    grep_max_pattern_chars: int = Field(
+        32_768, ge=1, le=1_000_000, description="The longest pattern of grep_context, in characters."
     )
 
     # postgresql

@@ -41,7 +41,7 @@ OPERATORS = (
     "array_contains",
 )
 
-_CONDITION_SCHEMA: dict[str, Any] = {
+CONDITION_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "key": {"type": "string", "description": "Field name; dots descend into objects"},
@@ -54,7 +54,7 @@ _CONDITION_SCHEMA: dict[str, Any] = {
 
 
 _MetadataPairs = Annotated[dict[str, Any], Field(max_length=MAX_LIST), FromJsonText]
-_MetadataConditions = Annotated[list[Any], Field(max_length=MAX_LIST), FromJsonText]
+MetadataConditions = Annotated[list[Any], Field(max_length=MAX_LIST), FromJsonText]
 
 
 class EntryFilters(Request):
@@ -65,7 +65,7 @@ class EntryFilters(Request):
     tags: Tags | None = Field(None, description="Any of these")
     content_type: ContentTypeName | None = None
     metadata: _MetadataPairs | None = Field(None, description="Exact key-value pairs that must all match")
-    metadata_filters: _MetadataConditions | None = Field(None, json_schema_extra={"items": _CONDITION_SCHEMA})
+    metadata_filters: MetadataConditions | None = Field(None, json_schema_extra={"items": CONDITION_SCHEMA})
     start_date: StartDate | None = Field(
         None, description="Created on or after; ISO 8601 date or date-time, UTC unless it has an offset"
     )

@@ -187,6 +187,38 @@ class PrefixMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entry that a pattern may match in; `octets` is the size of its text in UTF-8."""
+
+    entry_id: str
+    octets: int
+    visibility: Visibility
+    is_owner: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntryText:
+    """The whole text of an entry."""
+
+    entry_id: str
+    text_content: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """A part of an entry's text: code points from 0, `end_char` exclusive; lines from 1, both inclusive."""
+
+    start_char: int
+    end_char: int
+    start_line: int
+    end_line: int
+    text_content: str
+    visibility: Visibility
+    is_owner: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Thread:
     """A thread, in figures over the entries the caller may read."""
 
@@ -393,6 +425,40 @@ class Store(Protocol):
 
     async def resolve_prefixes(self, caller: Principal, prefixes: Sequence[str]) -> list[PrefixMatch]:
         """What each id prefix (8 to 31 lower-case hex digits) stands for among readable entries."""
+
+    async def list_candidates(
+        self,
+        caller: Principal,
+        filter: EntryFilter,
+        needles: Sequence[str],
+        limit: int,
+        created_before: datetime | None,
+        id_before: str | None,
+    ) -> list[Candidate]:
+        """Readable entries that pass the filter and hold a needle, newest first (created_at, then id).
+
+        A needle is a string folded by `pgcontext.text.needles.fold`, of three characters or more, and a text
+        holds it when the text folded in the same way does. Without needles every entry does. With
+        `created_before` and `id_before` only entries that come after that place in the order.
+        """
+
+    async def read_texts(self, caller: Principal, entry_ids: Sequence[str]) -> list[EntryText]:
+        """The texts of the readable ones among these ids, in the order given, each once."""
+
+    async def read_span(
+        self,
+        caller: Principal,
+        entry_id: str,
+        start_char: int | None,
+        end_char: int | None,
+        start_line: int | None,
+        end_line: int | None,
+    ) -> TextSpan:
+        """A part of a text, by characters, or by lines where one of these is given; None is the first or the last.
+
+        What lies outside of the text is cut off. A line ends with `\\n`, `\\r\\n` or `\\r`; a span by lines leaves
+        the last one's end out. `end_line` is the line of the last character. Raises `EntryNotFound`.
+        """
 
     # sync
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from pgcontext.errors import StartRefused
-from pgcontext.tools import batches, entries, search, sharing, sync, threads
+from pgcontext.tools import batches, entries, grep, navigation, search, sharing, sync, threads
 from pgcontext.tools.base import Tool
 
 ALL_TOOLS: tuple[Tool[Any], ...] = (
@@ -15,6 +15,9 @@ ALL_TOOLS: tuple[Tool[Any], ...] = (
     entries.GET_CONTEXT_BY_IDS,
     entries.UPDATE_CONTEXT,
     entries.DELETE_CONTEXT,
+    grep.GREP_CONTEXT,
+    navigation.NAVIGATE_CONTEXT,
+    navigation.READ_CONTEXT_RANGE,
     threads.LIST_THREADS,
     threads.GET_STATISTICS,
     batches.STORE_CONTEXT_BATCH,

@@ -26,11 +26,13 @@ from pgcontext.principal import Principal
 from pgcontext.storage.postgres.installer import NOT_A_MEMBER, ensure_current
 from pgcontext.storage.postgres.options import PostgresOptions
 from pgcontext.storage.store import (
+    Candidate,
     ConnectionMetrics,
     Entry,
     EntryChange,
     EntryFilter,
     EntryRights,
+    EntryText,
     Grant,
     IngestState,
     ManifestItem,
@@ -44,6 +46,7 @@ from pgcontext.storage.store import (
     Statistics,
     StoredImage,
     SyncPlan,
+    TextSpan,
     Thread,
     Unshared,
     WriteOutcome,
@@ -157,6 +160,34 @@ class PostgresStore:
 
     async def resolve_prefixes(self, caller: Principal, prefixes: Sequence[str]) -> list[PrefixMatch]:
         return await self._read(caller, "resolve_prefixes", (list(prefixes),), PrefixMatch)
+
+    async def list_candidates(
+        self,
+        caller: Principal,
+        filter: EntryFilter,
+        needles: Sequence[str],
+        limit: int,
+        created_before: datetime | None,
+        id_before: str | None,
+    ) -> list[Candidate]:
+        arguments = (_filter_document(filter), list(needles), limit, created_before, id_before)
+        return await self._read(caller, "list_candidates", arguments, Candidate)
+
+    async def read_texts(self, caller: Principal, entry_ids: Sequence[str]) -> list[EntryText]:
+        return await self._read(caller, "read_texts", (_list(entry_ids),), EntryText)
+
+    async def read_span(
+        self,
+        caller: Principal,
+        entry_id: str,
+        start_char: int | None,
+        end_char: int | None,
+        start_line: int | None,
+        end_line: int | None,
+    ) -> TextSpan:
+        arguments = (entry_id, start_char, end_char, start_line, end_line)
+        (span,) = await self._read(caller, "read_span", arguments, TextSpan)
+        return span
 
     # sync
 
@@ -291,6 +322,9 @@ _ARGUMENT_TYPES: dict[str, tuple[LiteralString, ...]] = {
     "resolve_prefixes": ("text[]",),
     "plan_sync": ("text", "jsonb", "text", "text"),
     "list_ingest_state": ("text", "integer", "text", "uuid"),
+    "list_candidates": ("jsonb", "text[]", "integer", "timestamptz", "uuid"),
+    "read_texts": ("uuid[]",),
+    "read_span": ("uuid", "integer", "integer", "integer", "integer"),
     "share_entry": ("uuid", "text", "text", "text"),
     "unshare_entry": ("uuid", "text", "text", "text"),
     "list_grants": ("uuid",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 import apsw
@@ -18,11 +19,13 @@ from pgcontext.storage.sqlite.access import Session
 from pgcontext.storage.sqlite.connection import Database
 from pgcontext.storage.store import (
     AccessPolicy,
+    Candidate,
     ConnectionMetrics,
     Entry,
     EntryChange,
     EntryFilter,
     EntryRights,
+    EntryText,
     Grant,
     IndexSyncMode,
     IngestState,
@@ -35,6 +38,7 @@ from pgcontext.storage.store import (
     Statistics,
     StoredImage,
     SyncPlan,
+    TextSpan,
     Thread,
     Unshared,
     WriteOutcome,
@@ -147,6 +151,33 @@ class SqliteStore:
 
     async def resolve_prefixes(self, caller: Principal, prefixes: Sequence[str]) -> list[PrefixMatch]:
         return await self._read(caller, navigation.resolve_prefixes, prefixes)
+
+    async def list_candidates(
+        self,
+        caller: Principal,
+        filter: EntryFilter,
+        needles: Sequence[str],
+        limit: int,
+        created_before: datetime | None,
+        id_before: str | None,
+    ) -> list[Candidate]:
+        return await self._read(
+            caller, navigation.list_candidates, filter, needles, limit, created_before, id_before
+        )
+
+    async def read_texts(self, caller: Principal, entry_ids: Sequence[str]) -> list[EntryText]:
+        return await self._read(caller, navigation.read_texts, entry_ids)
+
+    async def read_span(
+        self,
+        caller: Principal,
+        entry_id: str,
+        start_char: int | None,
+        end_char: int | None,
+        start_line: int | None,
+        end_line: int | None,
+    ) -> TextSpan:
+        return await self._read(caller, navigation.read_span, entry_id, start_char, end_char, start_line, end_line)
 
     # sync
 

@@ -1,0 +1,1 @@
+drop index entry_trigram_idx;
