@@ -10,12 +10,12 @@ return format(
             then
                 'select entry.id, entry.owner = %1$L from entry where %2$s '
                 'order by entry.created_at desc, entry.id desc limit %4$s'
-        -- A common string soon turns up among the newest entries; for a rare one the trigram index is asked, about
-        -- the entries before them, and only when they did not suffice.
+        -- What one entry in ten holds turns up among the newest entries soon enough; for a rarer string the
+        -- trigram index is asked, about the entries before them, and only when they did not suffice.
         else
             'with newest as materialized ('
             'select entry.id, entry.created_at from entry where %2$s '
-            'order by entry.created_at desc, entry.id desc limit 200), '
+            'order by entry.created_at desc, entry.id desc limit %7$s), '
             'recent as materialized ('
             'select entry.id, entry.owner, entry.created_at from newest '
             'inner join entry on entry.id = newest.id '
@@ -26,7 +26,7 @@ return format(
             'select entry.id, entry.owner, entry.created_at from entry where %2$s and %3$s '
             'and (entry.created_at, entry.id) < ('
             'select newest.created_at, newest.id from newest order by newest.created_at, newest.id limit 1) '
-            'and (select count(*) from newest) = 200 and (select count(*) from recent) < %4$s) '
+            'and (select count(*) from newest) = %7$s and (select count(*) from recent) < %4$s) '
             'select found.id, found.owner = %1$L '
             'from (select * from recent union all select * from earlier) as found '
             'order by found.created_at desc, found.id desc limit %4$s'
@@ -46,7 +46,8 @@ return format(
     compile_needles(p_needles),
     p_limit,
     like_patterns(p_needles),
-    folded_content()
+    folded_content(),
+    10 * p_limit
 );
 
 comment on function compile_candidates is

@@ -15,7 +15,7 @@ begin
         where e.id = p_entry_id;
         -- a break that is the last thing read may be half of one
         exit when
-            p_lines is null or length(v_text) < v_size
+            v_text is null or p_lines is null or length(v_text) < v_size
             or find_line_break(v_text, p_lines, true) < length(v_text);
         v_size := least(v_size * 8::bigint, 2147483647);
     end loop;

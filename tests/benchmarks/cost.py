@@ -112,8 +112,10 @@ class Meter:
         return Cost((server_after - server) * factor, None if in_database is None else in_database * factor)
 
     def _seconds(self) -> tuple[float, float | None]:
-        times = self._server.cpu_times()
-        return times.user + times.system, self._database.seconds() if self._database else None
+        # its workers are a part of it, while they run
+        processes = [self._server, *self._server.children(recursive=True)]
+        seconds = sum(times.user + times.system for times in map(psutil.Process.cpu_times, processes))
+        return seconds, self._database.seconds() if self._database else None
 
 
 class Workload:
@@ -179,7 +181,7 @@ async def measure(url: str, meter: Meter, options: argparse.Namespace) -> dict[s
         meter.settle()
         singles = [workload.search, workload.get, workload.list_threads, workload.store]
         costs = [await _rounds(meter, act, options) for act in singles]
-    return dict(zip(TARGETS, [*costs, _median(filling)], strict=True))
+    return dict(zip(TARGETS, [*costs, median_cost(filling)], strict=True))
 
 
 async def _rounds(meter: Meter, act: Callable[[], Awaitable[None]], options: argparse.Namespace) -> Cost:
@@ -188,10 +190,10 @@ async def _rounds(meter: Meter, act: Callable[[], Awaitable[None]], options: arg
             await act()
 
     await act()
-    return _median([await meter.cost(one_round, options.calls) for _ in range(options.rounds)])
+    return median_cost([await meter.cost(one_round, options.calls) for _ in range(options.rounds)])
 
 
-def _median(costs: Sequence[Cost]) -> Cost:
+def median_cost(costs: Sequence[Cost]) -> Cost:
     """The round in the middle, by the sum of both parts."""
     return sorted(costs, key=lambda cost: cost.total)[len(costs) // 2]
 

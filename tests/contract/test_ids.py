@@ -22,6 +22,8 @@ SINGLE: dict[str, Arguments] = {
     "share_context": lambda value: _grant(value),
     "unshare_context": lambda value: _grant(value),
     "list_context_grants": lambda value: {"context_id": value},
+    "navigate_context": lambda value: {"context_id": value},
+    "read_context_range": lambda value: {"context_id": value, "start_char": 0},
 }
 TOOLS = BULK | SINGLE
 SPELLINGS: dict[str, Callable[[str], str]] = {

@@ -49,6 +49,12 @@ TOOLS = {
     "share_context": {"context_id", "principal_type", "principal_id", "permission"},
     "unshare_context": {"context_id", "principal_type", "principal_id", "permission"},
     "list_context_grants": {"context_id"},
+    "grep_context": {
+        *("pattern", "is_regex", "case_sensitive", "output_mode", "context_lines", "max_matches"),
+        *("max_entries_scanned", "thread_id", "source", "tags", "metadata_filters", "content_type"),
+    },
+    "navigate_context": {"context_id", "max_depth", "include_node_summaries"},
+    "read_context_range": {"context_id", "start_char", "end_char", "start_line", "end_line", "node_id"},
 }
 REQUIRED = {
     "store_context": {"thread_id", "source", "text"},
@@ -61,8 +67,18 @@ REQUIRED = {
     "share_context": TOOLS["share_context"],
     "unshare_context": TOOLS["share_context"],
     "list_context_grants": {"context_id"},
+    "grep_context": {"pattern"},
+    "navigate_context": {"context_id"},
+    "read_context_range": {"context_id"},
 }
 DEFAULTS = {
+    ("grep_context", "is_regex"): False,
+    ("grep_context", "case_sensitive"): False,
+    ("grep_context", "output_mode"): "files_with_matches",
+    ("grep_context", "context_lines"): 0,
+    ("grep_context", "max_matches"): 100,
+    ("navigate_context", "max_depth"): 6,
+    ("navigate_context", "include_node_summaries"): False,
     ("store_context", "deduplicate"): True,
     ("search_context", "limit"): 30,
     ("search_context", "offset"): 0,
@@ -191,6 +207,29 @@ FULL_ARGUMENTS: dict[str, dict[str, Any]] = {
     "share_context": GRANT,
     "unshare_context": GRANT,
     "list_context_grants": {"context_id": UNKNOWN_ID},
+    "grep_context": {
+        "pattern": "a+",
+        "is_regex": True,
+        "case_sensitive": True,
+        "output_mode": "content",
+        "context_lines": 100,
+        "max_matches": 1000,
+        "max_entries_scanned": 5000,
+        "thread_id": "t",
+        "source": "agent",
+        "tags": ["a"],
+        "metadata_filters": CONDITIONS,
+        "content_type": "text",
+    },
+    "navigate_context": {"context_id": UNKNOWN_ID, "max_depth": 2, "include_node_summaries": True},
+    "read_context_range": {
+        "context_id": UNKNOWN_ID,
+        "start_char": 0,
+        "end_char": 10**9,
+        "start_line": 1,
+        "end_line": 2,
+        "node_id": "setup/install",
+    },
 }
 
 
@@ -213,8 +252,11 @@ async def test_the_items_of_batches_are_described_like_single_calls(tools: dict[
 
 
 async def test_every_tool_says_when_to_use_it_and_what_it_may_do(tools: dict[str, ToolDescription]) -> None:
-    reading = {"search_context", "get_context_by_ids", "list_threads", "get_statistics", "list_context_grants"}
-    reading |= {"plan_context_sync", "list_ingest_state"}
+    reading = {
+        *("search_context", "get_context_by_ids", "list_threads", "get_statistics", "list_context_grants"),
+        *("grep_context", "navigate_context", "read_context_range", "plan_context_sync"),
+        "list_ingest_state",
+    }
     destructive = {name for name in TOOLS if name.startswith(("update", "delete", "unshare"))}
     for name, tool in tools.items():
         assert tool.description
@@ -290,6 +332,12 @@ async def scenario(alice: Person) -> list[tuple[str, dict[str, Any]]]:
         ("list_context_grants", {"context_id": entry_id}),
         ("unshare_context", grant),
         ("unshare_context", grant),
+        ("grep_context", {"pattern": "e"}),
+        ("grep_context", {"pattern": "e", "output_mode": "content", "context_lines": 1}),
+        ("grep_context", {"pattern": "e$", "output_mode": "count", "is_regex": True}),
+        ("grep_context", {"pattern": "e", "metadata_filters": bad_filter}),
+        ("navigate_context", {"context_id": entry_id}),
+        ("read_context_range", {"context_id": entry_id, "end_line": 1}),
     ]
 
 

@@ -29,7 +29,43 @@ FILTER_KEYS = [
     *("references.A", "references.a", "references.x-y", "references.Ticket", "references.b.a", "references.b.A"),
     *("b.a", "b.b.a", "b.b.K", "b.0", "A.0", "0.0", "a.b", "nothing", "status.x"),
 ]
+PATTERNS = [
+    *(
+        "ok",
+        "O",
+        "k\n",
+        "ß",
+        "ẞ",
+        "\u212a",
+        "xxxx",
+        "E\u0301",
+        "😀",
+        "line\r",
+        "\r\n",
+        "ne\nli",
+        "'; --",
+        "# A",
+        "absent",
+    ),
+    *(
+        "^",
+        "$",
+        ".",
+        "^line$",
+        "(a|b)?",
+        r"\r",
+        r"\n",
+        r"\s+",
+        "(?i)K",
+        "o(?=k)",
+        "[x😀]{3,}",
+        "nothing|fine",
+        "(",
+        "[[:alpha:]]",
+    ),
+]
 TEXTS = ["ok", "OK", " ok\n", "fine", "ß", "é", "e\u0301", "x" * 300, "😀" * 301, "line\r\nline\rline", "'; --"]
+TEXTS += ["# A\r\n\r\nk\r## \u212a B\n\n# A\n==\nx", "---\na\n---\n# A\n```\n# no\n```\nA\n---"]
 THREADS = ["t", "T", "t ", "50%_\\", "Straße 'ı' 🧵", "a/b:c.d-e"]
 TAGS = [
     "a",
@@ -203,6 +239,29 @@ filters: dict[str, st.SearchStrategy[Any]] = {
     "include_images": st.booleans(),
     "explain_query": st.booleans(),
 }
+greps = _with(
+    {"pattern": st.sampled_from(PATTERNS)},
+    {
+        "is_regex": st.booleans(),
+        "case_sensitive": st.booleans(),
+        "output_mode": st.sampled_from(["content", "count", "files_with_matches"]),
+        "context_lines": st.integers(0, 3),
+        "max_matches": st.integers(1, 6),
+        "max_entries_scanned": st.integers(1, 4),
+        **{name: filters[name] for name in ("thread_id", "source", "tags", "content_type", "metadata_filters")},
+    },
+    4,
+)
+_places = st.integers(-2, 40)
+ranges = st.builds(
+    lambda entry_id, part: {"context_id": entry_id, **part},
+    entry_ids,
+    st.one_of(
+        st.fixed_dictionaries({}, optional={"start_char": _places, "end_char": _places}),
+        st.fixed_dictionaries({}, optional={"start_line": _places, "end_line": _places}),
+        st.fixed_dictionaries({"node_id": st.sampled_from(["root", "a", "a-2", "a/k-b", "a/gone", "gone"])}),
+    ),
+)
 grants = st.builds(
     lambda entry_id, grantee, permission: {
         "context_id": entry_id,
@@ -317,6 +376,9 @@ _stores: dict[st.SearchStrategy[Any], int] = {
 _reads = {
     _calls("search_context", _with({}, filters, 3)): 4,
     _calls("get_context_by_ids", _with({"context_ids": _id_lists}, {"include_images": st.booleans()}, 1)): 1,
+    _calls("grep_context", greps): 4,
+    _calls("navigate_context", _with({"context_id": entry_ids}, {"max_depth": st.integers(1, 2)}, 1)): 1,
+    _calls("read_context_range", ranges): 2,
     _calls("list_threads", _with({}, {"limit": st.integers(1, 3), "offset": st.integers(0, 2)}, 2)): 1,
     _calls("plan_context_sync", plans): 2,
     _calls("list_ingest_state", states): 1,

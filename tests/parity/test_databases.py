@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -133,6 +134,65 @@ async def test_tags_threads_and_grants_are_told_apart_and_ordered_by_code_point(
     assert [grant["principal_id"] for grant in listed] == sorted(grantees)
     assert await place.world.as_("i").search() == [ids[0]]
     assert await place.world.as_("SS").search() == []
+
+
+WORDS = [
+    *(
+        "TITLE",
+        "tıtle",
+        "İstanbul",
+        "\u017fecret",
+        "\u212aelvin",
+        "I\u0307ce",
+        "Ì\u0301ÍĮJ\u0300",
+        "GROẞ",
+        "straße",
+    ),
+    *(
+        "ΟΔΟΣ",
+        "ὈΔΥΣΣΕΎΣ",
+        "ΣΟΦΊΑ",
+        "Привет",
+        "ЩЁЛК",
+        "ǅungla",
+        "\ufb01nal",
+        "Éte\u0301",
+        "Åse",
+        "\u212bse",
+        "日本語",
+        "设备管理",
+    ),
+    *("100%_\\x", "a'b\"c", "[x](y)", "\U00010400eseret", "ՀԱՅԵՐԵՆ", "ᲡᲐᲥᲐᲠᲗᲕᲔᲚᲝ", "ꮳꮃꭹ"),
+]
+
+
+async def test_patterns_match_as_python_has_it(place: Place) -> None:
+    """However a database folds letters, cuts words and orders them; and also where its index is asked."""
+    person = place.world.as_("grepper")
+    texts = [text for word in WORDS for text in (word, f"a{word}b", f"one, {word}: two")]
+    ids: list[str] = []
+    for entries in (texts, ["filler"] * 400):
+        for start in range(0, len(entries), 100):
+            stored = await person.store_context_batch(
+                entries=[
+                    {"thread_id": "t", "source": "user", "text": text, "deduplicate": False}
+                    for text in entries[start : start + 100]
+                ]
+            )
+            ids += [item["context_id"] for item in stored["results"]]
+    patterns = {form for word in WORDS for form in (word, word.lower(), word.upper(), word.swapcase(), word[1:])}
+    for pattern in sorted(patterns):
+        for is_exact in (False, True):
+            expression = re.compile(re.escape(pattern), 0 if is_exact else re.IGNORECASE)
+            expected = [
+                (entry_id, len(found))
+                for entry_id, text in zip(ids, texts, strict=False)
+                if (found := expression.findall(text))
+            ]
+            answer = await person.grep_context(pattern=pattern, case_sensitive=is_exact, max_matches=1000)
+            got = [(entry["context_id"], entry["match_count"]) for entry in answer["results"]]
+            assert got[::-1] == expected, (pattern, is_exact)
+            assert answer["truncated"] is False
 
 
 async def test_dates_are_in_utc(place: Place) -> None:

@@ -188,6 +188,10 @@ def test_no_function_shows_anything_of_a_hidden_entry(server: Connection, stored
         "may_change_entry": ("%(id)s",),
         "resolve_prefixes": ("array[substr(replace(%(id)s, '-', ''), 1, 31)]",),
         "search_entries": ("""'{"thread_id": "alices"}'""",),
+        "list_candidates": ("""'{"thread_id": "alices"}'""", "'{secret}'"),
+        "find_candidates": ("""'{"tags": ["secret"]}'""", "'{}'", "10", "null", "null"),
+        "read_texts": ("array[%(id)s]::uuid[]",),
+        "text_beginning": ("%(id)s", "5"),
         "find_entries": ("""'{"tags": ["secret"]}'""", "10", "0"),
         "list_threads": (),
         "get_statistics": (),
@@ -197,6 +201,7 @@ def test_no_function_shows_anything_of_a_hidden_entry(server: Connection, stored
         "find_repeated_entry": [(None,)],
         "has_images": [(True,)],
         "may_change_entry": [(False,)],
+        "text_beginning": [(None,)],
     }
     with acting_as(server, "mallory", ("strangers",)):
         for function, arguments in calls.items():
@@ -218,6 +223,8 @@ def test_no_function_shows_anything_of_a_hidden_entry(server: Connection, stored
         "share_entry(%(id)s, 'user', 'mallory', 'read')",
         "unshare_entry(%(id)s, 'group', 'friends', 'read')",
         "list_grants(%(id)s)",
+        "read_span(%(id)s, 0, 10)",
+        "read_span(%(id)s, null, null, 1)",
         "update_entries(jsonb_build_array(jsonb_build_object('entry_id', %(id)s::text, 'text', 'changed')))",
     ],
 )

@@ -61,6 +61,9 @@ def test_there_are_the_tools_in_order() -> None:
         "get_context_by_ids",
         "update_context",
         "delete_context",
+        "grep_context",
+        "navigate_context",
+        "read_context_range",
         "list_threads",
         "get_statistics",
         "store_context_batch",
@@ -118,13 +121,13 @@ async def test_both_protocol_eras_list_the_same_tools(world: World, serve: Serve
     async with serve("legacy") as legacy_world:
         legacy = await legacy_world.client.list_tools()
     assert [tool.model_dump() for tool in modern.tools] == [tool.model_dump() for tool in legacy.tools]
-    assert len(modern.tools) == 15
+    assert len(modern.tools) == 18
 
 
 async def test_disabled_tools_are_neither_listed_nor_callable(serve: Serve) -> None:
     async with serve(disabled_tools="delete_context, share_context") as restricted:
         names = {tool.name for tool in (await restricted.client.list_tools()).tools}
-        assert len(names) == 13
+        assert len(names) == 16
         assert not names & {"delete_context", "share_context"}
         with pytest.raises(ToolRefused, match="There is no tool called delete_context"):
             await restricted.as_("alice").delete_context(thread_id="t")

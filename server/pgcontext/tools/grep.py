@@ -16,8 +16,10 @@ from pgcontext.tools.base import Tool, ToolContext
 from pgcontext.tools.filtering import WrongFilters, entry_filter
 from pgcontext.tools.workers import OutOfBounds, run_in_worker
 
-_FIRST_BATCH = 50
-"""Entries that are asked for first: often they hold enough matches."""
+_FIRST_BATCH = 10
+"""Entries that are asked for first: often they hold enough matches. Each time after it is `_GROWTH` times more."""
+
+_GROWTH = 4
 
 _PAGE_ENTRIES = 200
 _PAGE_OCTETS = 1 << 20
@@ -114,7 +116,7 @@ class _Scan:
                 return
             last = batch[wanted - 1]
             self._entries_left -= wanted
-            wanted = self._entries_left
+            wanted *= _GROWTH
         self.is_truncated = True
 
     async def _search(self, texts: list[tuple[str, str]]) -> Outcome:

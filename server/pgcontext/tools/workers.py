@@ -1,13 +1,13 @@
 """Work that may take any time and any memory: done by a process of its own, which can be stopped.
 
 A pattern or a text from outside can keep an interpreter busy for as long as it likes, with its lock held, and can
-make it ask for more memory than there is. A worker is killed when its time is over, may not take more than
-`MAX_MEMORY`, and yields to the server where both want a processor.
+make it ask for more memory than there is. A worker is killed when its time is over, and may not take more than
+`MAX_MEMORY`. There are few of them, so that the server keeps its share of the processors.
 """
 
 from __future__ import annotations
 
-import os
+import logging
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -19,12 +19,13 @@ import anyio
 import anyio.to_process
 from anyio.lowlevel import RunVar
 
+logger = logging.getLogger(__name__)
+
 Args = TypeVarTuple("Args")
 T = TypeVar("T")
 
 MAX_MEMORY = 1 << 30
 _PROCESSES = 2
-_NICENESS = 10
 
 _slots: RunVar[anyio.Semaphore] = RunVar("pgcontext worker slots")
 _turns: RunVar[WeakValueDictionary[str, anyio.Lock]] = RunVar("pgcontext worker turns")
@@ -47,6 +48,7 @@ async def run_in_worker(caller: str, seconds: float, function: Callable[[*Args],
                     _confined, function, args, cancellable=True, limiter=_no_limit()
                 )
             except (anyio.BrokenWorkerProcess, MemoryError) as error:
+                logger.warning("A worker gave up on %s", function.__name__, exc_info=error)
                 raise OutOfBounds from error
     raise OutOfBounds
 
@@ -90,9 +92,8 @@ def _confined(function: Callable[[*Args], T], args: tuple[*Args]) -> T:
 
 
 def _confine() -> None:
-    # Windows has neither
+    # Windows has no such limit
     if sys.platform != "win32":
         import resource
 
-        os.nice(_NICENESS)
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))

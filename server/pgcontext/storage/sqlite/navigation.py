@@ -34,8 +34,6 @@ _WITH_PREFIX = with_rules("""
 
 # candidates
 
-_WALK = 200
-
 
 def list_candidates(
     session: Session,
@@ -47,19 +45,20 @@ def list_candidates(
 ) -> list[Candidate]:
     """See `Store.list_candidates`.
 
-    A common needle soon turns up among the newest entries; for a rare one the trigrams are asked, about the
-    entries before them, and only when they did not suffice.
+    What one entry in ten holds turns up among the newest entries soon enough; for a rarer needle the trigrams
+    are asked, about the entries before them, and only when they did not suffice.
     """
     predicate, bindings = compile_filter(filter)
     bindings["before"] = None if created_before is None else to_micros(created_before)
     bindings["id_before"] = id_before
     if not needles:
         return [_candidate(*row) for row in _newest(session, predicate, bindings, limit)]
-    newest = _newest(session, predicate, bindings, _WALK)
+    walk = 10 * limit
+    newest = _newest(session, predicate, bindings, walk)
     ids = [row[0] for row in newest]
     holding = {row[0] for row in session.rows(_HOLDING, ids=to_json(ids), needles=to_json(needles))}
     rows = [row for row in newest if row[0] in holding]
-    if len(newest) == _WALK and len(rows) < limit:
+    if len(newest) == walk and len(rows) < limit:
         rows += _with_trigrams(session, predicate, bindings | _from_last(newest), needles)
     return [_candidate(*row) for row in rows[:limit]]
 
@@ -81,14 +80,14 @@ def _with_trigrams(
     """All that hold one of the needles."""
     query = _CANDIDATES.replace("{filter}", f"{predicate} and {_IN_TRIGRAMS} and {_HOLDS}")
     return session.rows(
-        query, limit=-1, trigrams=" or ".join(map(_trigrams, needles)), needles=to_json(needles), **bindings
+        query, limit=-1, trigrams=" OR ".join(map(_trigrams, needles)), needles=to_json(needles), **bindings
     )
 
 
 def _trigrams(needle: str) -> str:
     """The needle's trigrams as a query of FTS5."""
     places = range(len(needle) - 2)
-    return "(" + " and ".join('"' + needle[at : at + 3].replace('"', '""') + '"' for at in places) + ")"
+    return "(" + " AND ".join('"' + needle[at : at + 3].replace('"', '""') + '"' for at in places) + ")"
 
 
 def _candidate(entry_id: str, octets: int, visibility: str, is_owner: int, created_at: int) -> Candidate:
