@@ -6,7 +6,7 @@ begin atomic
     select case
         when is_trusted_session()
             then coalesce(nullif(current_setting('pgcontext.groups', true), '')::text[], '{}')
-        else '{}'::text[]
+        else coalesce((own_login()).groups, '{}')
     end;
 end;
 

@@ -6,7 +6,7 @@ begin atomic
     select case
         when is_trusted_session()
             then coalesce(nullif(current_setting('pgcontext.readers', true), '')::text[], '{}')
-        else reader_tokens(session_user::text, '{}')
+        else reader_tokens(current_principal(), current_groups())
     end;
 end;
 

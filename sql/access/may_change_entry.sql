@@ -3,6 +3,7 @@ returns boolean
 language sql
 stable
 security definer
+set search_path from current
 return exists (
     select from entry
     where id = p_entry_id and writers && (select current_readers())

@@ -5,11 +5,7 @@ stable
 begin atomic
     select
         setting_value('publish_role') is null
-        or (
-            is_trusted_session()
-            and setting_value('publish_role')
-            = any(nullif(current_setting('pgcontext.roles', true), '')::text[])
-        ) is true;
+        or (setting_value('publish_role') = any(current_roles())) is true;
 end;
 
 comment on function may_publish is

@@ -6,6 +6,7 @@ alter table entry_grant enable row level security;
 alter table entry_image enable row level security;
 alter table thread_figure enable row level security;
 alter table setting enable row level security;
+alter table database_login enable row level security;
 alter table installed_file enable row level security;
 alter table _yoyo_migration enable row level security;
 alter table _yoyo_log enable row level security;
@@ -52,7 +53,7 @@ create policy entry_image_delete on entry_image for delete
 using (may_change_entry(entry_id) and (select may_write()));
 
 -- what the operator decided is no secret but for the salt of the locks (see lock_turns); what is installed
--- concerns the owner of the tables alone
+-- and whom the logins stand for concerns the owner of the tables alone
 drop policy if exists setting_read on setting;
 create policy setting_read on setting for select
 using (name <> 'lock_salt');

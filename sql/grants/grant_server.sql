@@ -9,9 +9,16 @@ declare
 begin
     execute format('grant usage on schema %I to %I', v_schema, p_role);
     execute format('revoke all on all tables in schema %I from %I', v_schema, p_role);
-    execute format('grant execute on all functions in schema %I to %I', v_schema, p_role);
-    -- they tell who else may read an entry
-    execute format('revoke execute on function entry_readers, entry_writers from %I', p_role);
+    execute format('revoke all on all functions in schema %I from %I', v_schema, p_role);
+    execute (
+        select
+            format(
+                'grant execute on function %s to %I',
+                string_agg(pg_proc.oid::regprocedure::text, ', '), p_role
+            )
+        from pg_catalog.pg_proc
+        where pg_proc.pronamespace = v_schema::regnamespace and not is_for_operators(pg_proc.proname)
+    );
 
     execute format(
         'grant select (id, thread_id, source, content_type, text_content, metadata, tags, summary, content_hash, '
@@ -24,6 +31,7 @@ begin
     );
     execute format('grant select, insert, delete on entry_grant, entry_image to %I', p_role);
     execute format('grant select on setting to %I', p_role);
+    execute format('grant select on entry_overview, tag_overview, thread_overview to %I', p_role);
 end;
 $$;
 

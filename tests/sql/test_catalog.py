@@ -79,8 +79,9 @@ def test_a_function_that_only_reads_says_so(catalog: Connection) -> None:
 
 
 def test_functions_that_run_as_their_owner_are_the_ones_we_know(catalog: Connection) -> None:
-    """Each of these carries the access rule itself or reports nothing but who may; adding one is a decision."""
-    assert set(_functions(catalog, "prosecdef")) == {
+    """Each carries the access rule itself or reports nothing but who may, or is for reporters; adding one is a
+    decision."""
+    assert set(_functions(catalog, "prosecdef and not starts_with(proname, 'report_')")) == {
         "count_added",
         "count_changed",
         "derive_entry",
@@ -98,9 +99,70 @@ def test_functions_that_run_as_their_owner_are_the_ones_we_know(catalog: Connect
         "lock_turns",
         "may_change_entry",
         "own_grant",
+        "own_login",
         "plan_sync",
         "resolve_prefixes",
     }
+
+
+def test_only_the_reporters_role_may_call_the_reports(catalog: Connection) -> None:
+    reports = _functions(catalog, "starts_with(proname, 'report_')")
+    assert len(reports) == 15
+    assert set(_functions(catalog, "has_function_privilege('pgcontext_reporter', oid, 'execute')")) == set(reports)
+    assert not set(_functions(catalog, "has_function_privilege('pgcontext_server', oid, 'execute')")) & set(reports)
+
+
+def test_the_reporters_role_may_read_no_table(catalog: Connection) -> None:
+    assert (
+        rows(
+            catalog,
+            "select relname from pg_class where relnamespace = 'pgcontext'::regnamespace "
+            "and relkind in ('r', 'v', 'm', 'p') and has_any_column_privilege('pgcontext_reporter', oid, 'select')",
+        )
+        == []
+    )
+
+
+def test_what_changes_logins_grants_and_indexes_is_for_the_owner(catalog: Connection) -> None:
+    """And so is what tells who else may read an entry."""
+    for role in ("pgcontext_server", "pgcontext_reporter"):
+        callable_ = set(_functions(catalog, f"has_function_privilege('{role}', oid, 'execute')"))
+        assert not callable_ & {
+            "create_metadata_index",
+            "entry_readers",
+            "entry_writers",
+            "explain_access",
+            "grant_person",
+            "grant_reporter",
+            "grant_server",
+            "map_login",
+            "sync_metadata_indexes",
+            "unmap_login",
+        }
+
+
+def test_views_show_what_their_reader_may_read(catalog: Connection) -> None:
+    options = dict(
+        rows(
+            catalog,
+            "select relname, reloptions from pg_class where relnamespace = 'pgcontext'::regnamespace "
+            "and relkind = 'v'",
+        )
+    )
+    assert options
+    for name, given in options.items():
+        assert "security_invoker=true" in given, name
+
+
+def test_every_view_has_a_comment(catalog: Connection) -> None:
+    assert (
+        rows(
+            catalog,
+            "select relname from pg_class where relnamespace = 'pgcontext'::regnamespace "
+            "and relkind = 'v' and obj_description(oid, 'pg_class') is null",
+        )
+        == []
+    )
 
 
 def test_every_object_comes_from_a_file_of_its_name(catalog: Connection) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,7 @@ from psycopg.rows import scalar_row
 from pgcontext.errors import StartRefused
 from pgcontext.resources import resource_folder
 from pgcontext.storage.migrations import apply_pending
-from pgcontext.storage.postgres.options import SERVER_ROLE, PostgresOptions
+from pgcontext.storage.postgres.options import REPORTER_ROLE, SERVER_ROLE, PostgresOptions
 
 MINIMUM_VERSION = 15
 FINGERPRINT = "release_fingerprint"
@@ -284,24 +285,32 @@ def _grant(connection: Connection, options: PostgresOptions) -> None:
     schema = sql.Identifier(options.schema)
     connection.execute(sql.SQL("revoke all on all tables in schema {} from public").format(schema))
     connection.execute(sql.SQL("revoke all on all functions in schema {} from public").format(schema))
-    if not options.row_level_security:
-        return
-    _ensure_role(connection)
-    connection.execute("select grant_server(%s)", (SERVER_ROLE,))
+    connection.execute(
+        "select grant_person(login::name) from database_login where to_regrole(quote_ident(login)) is not null"
+    )
+    # a deployment can do without anybody who reports
+    with suppress(psycopg.errors.InsufficientPrivilege):
+        _ensure_role(connection, REPORTER_ROLE)
+        connection.execute("select grant_reporter(%s)", (REPORTER_ROLE,))
+    if options.row_level_security:
+        _ensure_server_role(connection)
+        connection.execute("select grant_server(%s)", (SERVER_ROLE,))
 
 
-def _ensure_role(connection: Connection) -> None:
+def _ensure_role(connection: Connection, name: str) -> None:
     """Roles belong to the whole cluster: another database's installation may create it at this moment."""
-    if _scalar(connection, "select exists (select from pg_roles where rolname = %s)", (SERVER_ROLE,)):
+    if _scalar(connection, "select exists (select from pg_roles where rolname = %s)", (name,)):
         return
+    with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation), connection.transaction():
+        role = sql.Identifier(name)
+        connection.execute(sql.SQL("create role {} nologin").format(role))
+        # so that a server may also run as the login that installed
+        connection.execute(sql.SQL("grant {} to current_user").format(role))
+
+
+def _ensure_server_role(connection: Connection) -> None:
     try:
-        with connection.transaction():
-            role = sql.Identifier(SERVER_ROLE)
-            connection.execute(sql.SQL("create role {} nologin").format(role))
-            # so that a server may also run as the login that installed
-            connection.execute(sql.SQL("grant {} to current_user").format(role))
-    except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
-        return
+        _ensure_role(connection, SERVER_ROLE)
     except psycopg.errors.InsufficientPrivilege as error:
         raise StartRefused(
             f"Role {SERVER_ROLE} does not exist and this login may not create it. Create it (create role "

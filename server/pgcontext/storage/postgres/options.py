@@ -12,6 +12,7 @@ from psycopg.conninfo import make_conninfo
 from pgcontext.storage.store import AccessPolicy, IndexSyncMode
 
 SERVER_ROLE = "pgcontext_server"
+REPORTER_ROLE = "pgcontext_reporter"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+drop table database_login;
