@@ -6,7 +6,6 @@ security definer
 set search_path from current
 as $$
 declare
-    v_tokens constant text[] := current_readers();
     v_key bigint;
 begin
     for v_key in
@@ -32,15 +31,13 @@ begin
             select latest.id
             from (select distinct value ->> 'thread_id' as id from jsonb_array_elements(p_entries)) as thread
             cross join lateral (
-                select e.id, e.owner, e.text_content
+                select e.id, e.text_content
                 from entry as e
-                where e.thread_id = thread.id and (e.readers && v_tokens) is true
+                where e.owner = current_principal() and e.thread_id = thread.id
                 order by e.created_at desc, e.id desc
                 limit 1
             ) as latest
-            where
-                latest.owner = current_principal()
-                and latest.text_content in (select value ->> 'text' from jsonb_array_elements(p_entries))
+            where latest.text_content in (select value ->> 'text' from jsonb_array_elements(p_entries))
         ));
     end if;
 end;

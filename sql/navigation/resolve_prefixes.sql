@@ -6,24 +6,20 @@ rows 10
 security definer
 set search_path from current
 as $$
+declare
+    v_ids uuid[];
 begin
-    return query
-    select
-        asked.prefix,
-        case when cardinality(matches.ids) = 1 then matches.ids[1] end,
-        cardinality(matches.ids) > 1
-    from unnest(p_prefixes) with ordinality as asked (prefix, place)
-    cross join lateral (
-        select array(
-            select e.id
-            from readable_entries() as e
-            where
-                e.id >= rpad(asked.prefix, 32, '0')::uuid
-                and e.id <= rpad(asked.prefix, 32, 'f')::uuid
-            limit 2
-        ) as ids
-    ) as matches
-    order by asked.place;
+    foreach prefix in array p_prefixes loop
+        -- written out, so that the planner sees how wide the prefix is and how much the caller may read, and does not
+        -- pass by what others have stored in the same minute
+        execute format(
+            'select array(select entry.id from entry where %s and entry.id between %L and %L limit 2)',
+            readable_condition(), rpad(prefix, 32, '0')::uuid, rpad(prefix, 32, 'f')::uuid
+        ) into v_ids;
+        is_ambiguous := cardinality(v_ids) > 1;
+        entry_id := case when not is_ambiguous then v_ids[1] end;
+        return next;
+    end loop;
 end;
 $$;
 

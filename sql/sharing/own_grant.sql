@@ -9,8 +9,9 @@ declare
     v_detail constant jsonb := jsonb_build_object('entry_id', entry_hex(new.entry_id));
 begin
     select entry.owner into new.owner from entry where entry.id = new.entry_id;
-    -- the operator, who is no principal, may put back what a dump holds
-    if new.principal_type = 'user' and current_principal() is not null then
+    -- the operator, who is no principal, may put back what a dump holds; anybody but the owner is refused by the
+    -- policies, after this, and must not learn here whose the entry is
+    if new.principal_type = 'user' and new.owner = current_principal() then
         if new.principal_id = new.owner then
             perform raise_error('PC015', 'An entry cannot be shared with its owner', v_detail);
         elsif new.principal_id = setting_value('anonymous_principal') then

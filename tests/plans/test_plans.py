@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from support.acting import Connection, acting_as, nested_plans, nodes, rows, watch_plans
+from support.logins import person_login
 from support.postgres import PostgresServer
 
 pytestmark = pytest.mark.slow
@@ -167,12 +168,40 @@ def test_entries_are_read_and_locked_by_key(seeded: Connection) -> None:
         assert not _scanned_whole(plans)
 
 
+STORE = "select * from store_entries(%s::jsonb)"
+IN_THREAD = json.dumps([{"thread_id": "thread 77", "source": "user", "text": "new"}])
+
+
 def test_a_store_looks_for_its_predecessor_by_thread(seeded: Connection) -> None:
-    document = json.dumps([{"thread_id": "thread 77", "source": "user", "text": "new"}])
-    plans = _plans(seeded, EVERYBODY, "select * from store_entries(%s::jsonb)", document)
-    assert "entry_thread_idx" in _indexes(plans)
+    plans = _plans(seeded, EVERYBODY, STORE, IN_THREAD)
+    assert "entry_owner_idx" in _indexes(plans)
     assert "entry_readers_idx" not in _indexes(plans)
     assert not _scanned_whole(plans) & {"entry"}
+
+
+def test_a_repeated_store_takes_no_time_over_what_others_keep_in_the_thread(seeded: Connection) -> None:
+    """A hundred hidden entries lie in this thread; how long a store takes must not tell."""
+    with acting_as(seeded, "newcomer"):
+        rows(seeded, STORE, IN_THREAD)
+        repeated = rows(seeded, STORE, IN_THREAD)
+        plans = nested_plans(seeded, STORE, IN_THREAD)
+    assert [is_new for _, _, is_new, *_ in repeated] == [False]
+    assert _touched(plans) < 20
+
+
+def test_an_id_prefix_passes_by_hidden_entries(seeded: Connection) -> None:
+    """These eight digits begin the ids of 65,536 entries, a tenth of which is public."""
+    plans = _plans(seeded, ("newcomer", ()), "select * from resolve_prefixes(array['018bcfe5'])")
+    assert _touched(plans) < 200
+
+
+def _touched(plans: list[dict[str, Any]]) -> float:
+    """How many entries the scans of these plans looked at, those included that a filter removed."""
+    return sum(
+        (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+        for node in nodes(plans)
+        if node.get("Relation Name") == "entry" and "Actual Rows" in node
+    )
 
 
 def test_the_page_is_cut_before_rows_are_read(seeded: Connection) -> None:
@@ -236,3 +265,93 @@ def test_a_store_and_a_deletion_find_their_figures_by_key(seeded: Connection) ->
         assert "thread_figure_pkey" in _indexes(plans)
         read = [node for node in nodes(plans) if node.get("Relation Name") == "thread_figure"]
         assert {node["Node Type"] for node in read} <= {"Index Scan", "Index Only Scan", "LockRows", "ModifyTable"}
+
+
+# what row-level security costs at this size
+
+SEARCHES: dict[str, dict[str, Any]] = {
+    "everything": {},
+    "thread": {"thread_id": "thread 77"},
+    "tags": {"tags": ["tag 77"]},
+    "dates": {"created_from": "2025-01-02T00:00:00Z", "created_to": "2025-01-02T00:10:00Z"},
+    "metadata": _metadata("project", "eq", "project 77"),
+    "metadata in an array": _metadata("technologies", "array_contains", "tool 77"),
+    "metadata and thread": {"thread_id": "thread 77", **_metadata("status", "eq", "done")},
+}
+
+
+def _pages(seeded: Connection, caller: tuple[str, tuple[str, ...]], role: str | None, query: str) -> int:
+    """How many pages a call reads, all of its functions included, under the policies or as somebody exempt."""
+    with seeded.transaction(force_rollback=True):
+        principal, groups = caller
+        seeded.execute("select begin_request(%s, %s, p_role => %s)", (principal, list(groups), role))
+        seeded.execute(query)  # type: ignore[call-overload]
+        seeded.execute("discard plans")
+        ((plan,),) = rows(seeded, f"explain (analyze, buffers, timing off, format json) {query}")
+    return int(plan[0]["Plan"]["Shared Hit Blocks"] + plan[0]["Plan"]["Shared Read Blocks"])
+
+
+@pytest.mark.parametrize("caller", [EVERYBODY, NARROW, ("owner 7", ())], ids=["wide", "narrow", "owner"])
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_search_under_the_policies_reads_at_most_three_times_the_pages(
+    seeded: Connection, caller: tuple[str, tuple[str, ...]], search: str
+) -> None:
+    """Pages are what time goes by here, and unlike time they are the same on every machine."""
+    query = f"select * from pgcontext.search_entries('{json.dumps(SEARCHES[search])}')"
+    bound = _pages(seeded, caller, "pgcontext_server", query)
+    exempt = _pages(seeded, caller, None, query)
+    assert bound <= 3 * exempt
+
+
+@pytest.mark.parametrize("call", ["list_threads()", "get_statistics()", "resolve_prefixes(array['018bcfe56807'])"])
+def test_counting_under_the_policies_reads_at_most_three_times_the_pages(seeded: Connection, call: str) -> None:
+    query = f"select * from pgcontext.{call}"
+    assert _pages(seeded, NARROW, "pgcontext_server", query) <= 3 * _pages(seeded, NARROW, None, query)
+
+
+@pytest.fixture
+def person(postgres: PostgresServer, seeded: Connection) -> Iterator[Connection]:
+    """A person's own login on the same data, whose function calls are counted."""
+    with person_login(
+        postgres, seeded.info.dbname, "pgcontext_test_person", "owner 7", ("everybody",)
+    ) as conninfo:
+        postgres.execute("alter role pgcontext_test_person set track_functions = 'all'")
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("set search_path to pgcontext")
+            yield connection
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select count(*) from entry",
+        "select count(*) from entry_overview where thread_id like 'thread 1%'",
+        "select * from thread_overview",
+        "update entry set tags = '{}' where thread_id = 'thread 7'",
+        "delete from entry where thread_id = 'thread 7'",
+    ],
+)
+def test_the_helpers_of_the_policies_run_once_for_a_statement_of_a_person(
+    seeded: Connection, person: Connection, statement: str
+) -> None:
+    """However many rows it passes; own_login() is at the bottom of every helper."""
+    query = (
+        "select sum(calls) from pg_stat_user_functions where schemaname = 'pgcontext' and funcname = 'own_login'"
+    )
+    seeded.execute("select pg_stat_reset()")
+    with person.transaction(force_rollback=True):
+        person.execute(statement)  # type: ignore[call-overload]
+    person.execute("select pg_stat_force_next_flush()")
+    person.execute("select 1")
+    ((calls,),) = rows(seeded, query)
+    assert 0 < (calls or 0) < 20
+
+
+def test_a_person_reads_the_table_by_its_indexes(person: Connection) -> None:
+    for condition, index in (
+        ("thread_id = 'thread 77'", "entry_thread_idx"),
+        ("created_at > '2025-01-03T07:00:00Z'", "entry_created_idx"),
+        ("id = '018bcfe5-6807-7000-8000-000000000000'", "entry_pkey"),
+    ):
+        ((plan,),) = rows(person, f"explain (format json) select id from entry where {condition}")
+        assert index in _indexes([plan[0]]), condition

@@ -109,7 +109,9 @@ def test_only_the_reporters_role_may_call_the_reports(catalog: Connection) -> No
     reports = _functions(catalog, "starts_with(proname, 'report_')")
     assert len(reports) == 15
     assert set(_functions(catalog, "has_function_privilege('pgcontext_reporter', oid, 'execute')")) == set(reports)
-    assert not set(_functions(catalog, "has_function_privilege('pgcontext_server', oid, 'execute')")) & set(reports)
+    assert not set(_functions(catalog, "has_function_privilege('pgcontext_server', oid, 'execute')")) & set(
+        reports
+    )
 
 
 def test_the_reporters_role_may_read_no_table(catalog: Connection) -> None:
@@ -117,7 +119,8 @@ def test_the_reporters_role_may_read_no_table(catalog: Connection) -> None:
         rows(
             catalog,
             "select relname from pg_class where relnamespace = 'pgcontext'::regnamespace "
-            "and relkind in ('r', 'v', 'm', 'p') and has_any_column_privilege('pgcontext_reporter', oid, 'select')",
+            "and relkind in ('r', 'v', 'm', 'p') "
+            "and has_any_column_privilege('pgcontext_reporter', oid, 'select')",
         )
         == []
     )

@@ -27,12 +27,9 @@ def dsn(postgres: PostgresServer, database: Callable[[], str]) -> str:
 
 def pgrls(dsn: str, command: str, *arguments: str, config: Path = CONFIG) -> Any:
     """What a command of pgrls reports."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pgrls", command, "--database-url", dsn, "--config", str(config)]
-        + ["--schemas", "pgcontext", "--format", "json", *arguments],
-        capture_output=True,
-        text=True,
-    )
+    command_line = [sys.executable, "-m", "pgrls", command, "--database-url", dsn, "--config", str(config)]
+    command_line += ["--schemas", "pgcontext", "--format", "json", *arguments]
+    done = subprocess.run(command_line, capture_output=True, text=True)
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
 
@@ -44,7 +41,9 @@ def test_the_linter_finds_nothing_that_is_not_explained(dsn: str) -> None:
 def test_no_explanation_outlives_its_finding(dsn: str, tmp_path: Path) -> None:
     bare = tmp_path / "pgrls.toml"
     bare.write_text('[database]\nschemas = ["pgcontext"]\n')
-    found = {(finding["rule_id"], finding["location"]) for finding in pgrls(dsn, "lint", config=bare)["violations"]}
+    found = {
+        (finding["rule_id"], finding["location"]) for finding in pgrls(dsn, "lint", config=bare)["violations"]
+    }
     rules = tomllib.loads(CONFIG.read_text())["lint"]["rules"]
     explained = {(rule, place) for rule, options in rules.items() for place in options.get("allowlist", ())}
     assert explained == found
@@ -55,4 +54,6 @@ def test_the_prover_leaks_nothing_that_is_not_explained(dsn: str, mode: str) -> 
     helpers = [part for name in IDENTITY for part in ("--auth-function", f"pgcontext.{name}")]
     report = pgrls(dsn, "verify", "--mode", mode, *helpers)
     verdicts = {table["table"].removeprefix("pgcontext."): table["verdict"] for table in report["tables"]}
-    assert {table: verdict for table, verdict in verdicts.items() if verdict != "isolated"} == VERDICTS.get(mode, {})
+    assert {table: verdict for table, verdict in verdicts.items() if verdict != "isolated"} == VERDICTS.get(
+        mode, {}
+    )
