@@ -12,12 +12,13 @@ from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pgcontext import __version__
-from pgcontext.errors import StartRefused
+from pgcontext.errors import PgcontextError, StartRefused
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from pgcontext.settings import Settings
+    from pgcontext.storage.operating import AccessRule
 
 EX_CONFIG = 78
 """The exit status of sysexits.h for a configuration error."""
@@ -61,6 +62,13 @@ def _parser() -> argparse.ArgumentParser:
     serve.set_defaults(command=_serve)
     migrate = commands.add_parser("migrate", help="create or upgrade the database, and leave")
     migrate.set_defaults(command=_migrate)
+    doctor = commands.add_parser("doctor", help="say what is wrong with the deployment, and how to mend it")
+    doctor.set_defaults(command=_doctor)
+    explain = commands.add_parser("explain-access", help="say why somebody may read or change an entry")
+    explain.add_argument("entry", metavar="ENTRY", help="the whole id of an entry")
+    explain.add_argument("principal", metavar="PRINCIPAL", help="who, as in a token's subject")
+    explain.add_argument("--group", action="append", default=[], help="a group of that principal; may be repeated")
+    explain.set_defaults(command=_explain_access)
     return parser
 
 
@@ -169,6 +177,63 @@ async def _create_file(settings: Settings) -> None:
     await store.close()
 
 
+def _doctor(_options: argparse.Namespace) -> int:
+    settings = _load_settings()
+    if settings.storage_backend == "postgresql":
+        from pgcontext.storage.postgres import operating as postgres
+
+        findings = postgres.examine(settings.postgres_options())
+    else:
+        from pgcontext.storage.sqlite import operating as sqlite
+
+        findings = sqlite.examine(settings.db_path.expanduser(), settings.metadata_indexed_fields)
+    for finding in findings:
+        print(f"{finding.severity:<7} {finding.area}: {finding.fault}\n        {finding.remedy}")
+    is_ill = any(finding.severity == "error" for finding in findings)
+    print("there are errors" if is_ill else "no errors")
+    return int(is_ill)
+
+
+def _explain_access(options: argparse.Namespace) -> int:
+    """The rules, one line each; the exit status is 1 where there is none, or no such entry."""
+    from pgcontext.errors import EntryNotFound
+
+    try:
+        rules = _access_rules(options)
+    except EntryNotFound as error:
+        print(error, file=sys.stderr)
+        return 1
+    for rule in rules:
+        through = f" {rule.through}" if rule.through else ""
+        granted = f", given by {rule.granted_by}" if rule.granted_by else ""
+        since = f" since {rule.since:%Y-%m-%d %H:%M:%S%z}" if rule.since else ""
+        print(f"{rule.permission:<5} {rule.rule}{through}{granted}{since}")
+    if not rules:
+        print(f"{options.principal} may not read this entry")
+    return 0 if rules else 1
+
+
+def _access_rules(options: argparse.Namespace) -> list[AccessRule]:
+    from pgcontext.text.ids import is_prefix, parse_id
+
+    settings = _load_settings()
+    try:
+        entry_id = parse_id(options.entry)
+    except ValueError as error:
+        raise StartRefused(f"ENTRY {error}") from None
+    if is_prefix(entry_id):
+        raise StartRefused("ENTRY must be a whole id")
+    who = (entry_id, options.principal, options.group)
+    with _start_failures("The storage cannot be read"):
+        if settings.storage_backend == "postgresql":
+            from pgcontext.storage.postgres import operating as postgres
+
+            return postgres.explain_access(settings.postgres_options(), *who)
+        from pgcontext.storage.sqlite import operating as sqlite
+
+        return sqlite.explain_access(settings.db_path.expanduser(), settings.access_policy(), *who)
+
+
 class _StartFailed(Exception):
     """Something that the server needs is not there; the text says what."""
 
@@ -177,7 +242,7 @@ class _StartFailed(Exception):
 def _start_failures(what: str) -> Iterator[None]:
     try:
         yield
-    except StartRefused:
+    except (StartRefused, PgcontextError):
         raise
     except Exception as error:
         logging.getLogger(__name__).debug(what, exc_info=True)

@@ -53,10 +53,10 @@ settings as (
 -- roles
 
 select
-    'warning' as severity,
+    'note' as severity,
     'roles' as area,
-    'role pgcontext_server does not exist, so row-level security binds nobody' as fault,
-    'run pgcontext migrate as a login that may create roles, without ENABLE_POSTGRESQL_RLS=false' as remedy
+    'role pgcontext_server does not exist, so the first wall stands alone' as fault,
+    'run pgcontext migrate as a login that may create roles, with ENABLE_POSTGRESQL_RLS=true' as remedy
 where to_regrole('pgcontext_server') is null
 union all
 select
@@ -160,9 +160,12 @@ select
 from people
 cross join home
 where
-    people.is_unbound
-    or may_act_as(people.login::name, home.owner_id)
-    or may_act_as(people.login::name, to_regrole('pgcontext_server')::oid)
+    case
+        when people.role_id is not null
+            then people.is_unbound
+            or may_act_as(people.login::name, home.owner_id)
+            or may_act_as(people.login::name, to_regrole('pgcontext_server')::oid)
+    end
 
 -- indexes
 
@@ -215,7 +218,7 @@ union all
 select
     'warning', 'server',
     'pg_stats_ext_exprs shows any login the commonest values of indexed metadata (CVE-2024-4317)',
-    'run fix-CVE-2024-4317.sql of PostgreSQL''s share folder as a superuser in every database'
+    'run fix-CVE-2024-4317.sql from PostgreSQL''s share folder as a superuser in every database'
 where
     has_table_privilege('public', 'pg_catalog.pg_stats_ext_exprs', 'select')
     and position('relowner' in pg_get_viewdef('pg_catalog.pg_stats_ext_exprs'::regclass)) = 0

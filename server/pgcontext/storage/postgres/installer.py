@@ -101,13 +101,13 @@ def is_current(options: PostgresOptions) -> bool:
     with psycopg.connect(options.conninfo, autocommit=True) as connection:
         version = _server_version(connection)
         wanted = options.database_settings() | {FINGERPRINT: release_fingerprint(version)}
-        connection.execute(
-            "select set_config('role', rolname, false) from pg_catalog.pg_roles "
-            "where rolname = %s and pg_has_role(oid, 'member')",
-            (SERVER_ROLE,),
-        )
         try:
-            return _stored_settings(connection, options.schema) == wanted
+            connection.execute(
+                "select set_config('role', rolname, false) from pg_catalog.pg_roles "
+                f"where rolname = %s and {MAY_TAKE_ON}",
+                (SERVER_ROLE,),
+            )
+            return stored_settings(connection, options.schema) == wanted
         except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
             return False
 
@@ -142,9 +142,13 @@ _MAY_PROVISION: LiteralString = """
         has_database_privilege(current_database(), 'create')
     )
 """
+# since PostgreSQL 16 a membership can be for administration alone
+MAY_TAKE_ON: LiteralString = (
+    "pg_has_role(oid, case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)"
+)
 # null where there is no such role yet
-_IS_MEMBER: LiteralString = """
-    select (select pg_has_role(oid, 'member') from pg_catalog.pg_roles where rolname = %s)
+_IS_MEMBER: LiteralString = f"""
+    select (select {MAY_TAKE_ON} from pg_catalog.pg_roles where rolname = %s)
 """
 
 
@@ -334,7 +338,7 @@ def _sync_indexes(connection: Connection, options: PostgresOptions) -> list[str]
 
 def _store_settings(connection: Connection, options: PostgresOptions, version: int) -> list[str]:
     wanted = options.database_settings() | {FINGERPRINT: release_fingerprint(version)}
-    if _stored_settings(connection, options.schema) == wanted:
+    if stored_settings(connection, options.schema) == wanted:
         return []
     connection.execute("delete from setting where name <> all(%s)", (_OWN_SETTINGS,))
     with connection.cursor() as cursor:
@@ -342,7 +346,8 @@ def _store_settings(connection: Connection, options: PostgresOptions, version: i
     return ["stored the deployment's settings"]
 
 
-def _stored_settings(connection: Connection, schema: str) -> dict[str, str]:
+def stored_settings(connection: Connection, schema: str) -> dict[str, str]:
+    """What the operator decided for the deployment, and the fingerprint of the release that is installed."""
     query = sql.SQL("select name, value from {}.setting where name <> all(%s)").format(sql.Identifier(schema))
     return dict(connection.execute(query, (_OWN_SETTINGS,)).fetchall())
 
