@@ -37,7 +37,16 @@ begin
         e.updated_at
     from get_entry_rights(p_entry_ids)
     with ordinality as rights (entry_id, version, is_owner, is_writable, place)
-    inner join entry as e on e.id = rights.entry_id
+    -- one by one: the planner guesses that the policy lets one entry in a hundred pass, and in tables of some thousand
+    -- entries would rather fetch all that pass it
+    cross join lateral (
+        select
+            entry.id, entry.thread_id, entry.source, entry.content_type, entry.text_content, entry.metadata,
+            entry.tags, entry.summary, entry.visibility, entry.created_at, entry.updated_at
+        from entry
+        where entry.id = rights.entry_id
+        limit 1
+    ) as e
     order by rights.place;
 end;
 $$;

@@ -41,7 +41,15 @@ begin
         e.created_at,
         e.updated_at
     from find_entries(p_filter, p_limit, p_offset) with ordinality as found (entry_id, is_owner, place)
-    inner join entry as e on e.id = found.entry_id
+    -- one by one; see get_entries()
+    cross join lateral (
+        select
+            entry.id, entry.thread_id, entry.source, entry.content_type, entry.text_content, entry.metadata,
+            entry.tags, entry.summary, entry.visibility, entry.created_at, entry.updated_at
+        from entry
+        where entry.id = found.entry_id
+        limit 1
+    ) as e
     -- one code point more than asked for tells whether there is more, without reading a long text to its end
     cross join lateral (select substr(e.text_content, 1, p_text_length + 1) as text) as head
     order by found.place;

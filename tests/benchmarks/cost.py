@@ -1,9 +1,12 @@
 """What a call costs the server: CPU milliseconds of the server process and of the database.
 
     python -m tests.benchmarks.cost [--entries N] [--threads N] [--rounds N] [--calls N] [sqlite] [postgresql]
+    python -m tests.benchmarks.cost --row-level-security [the same numbers]
 
 A real server process is called through the official client over HTTP, one call after the other. Prints the median
-over the rounds, since other work on the machine disturbs some of them, beside the target; asserts nothing.
+over the rounds, since other work on the machine disturbs some of them, beside the target; asserts nothing. The
+second form measures PostgreSQL with and without row-level security, round by round in turn, and prints what the
+policies cost in per cent.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import platform
 import random
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -28,6 +31,7 @@ from mcp import Client
 from tests.e2e.processes import ServerProcess, call
 from tests.e2e.storages import BACKENDS, empty_storage
 from tests.e2e.texts import library_modules
+from tests.support.postgres import LOGIN, OWNER
 
 TEXT_LENGTH = 1200
 BATCH = 100
@@ -179,17 +183,54 @@ async def measure(url: str, meter: Meter, options: argparse.Namespace) -> dict[s
             await meter.cost(partial(workload.fill, begin, end), end - begin) for begin, end in pairwise(steps)
         ]
         meter.settle()
-        singles = [workload.search, workload.get, workload.list_threads, workload.store]
-        costs = [await _rounds(meter, act, options) for act in singles]
+        costs = [await _rounds(meter, act, options) for act in _single_calls(workload)]
     return dict(zip(TARGETS, [*costs, median_cost(filling)], strict=True))
 
 
-async def _rounds(meter: Meter, act: Callable[[], Awaitable[None]], options: argparse.Namespace) -> Cost:
-    async def one_round() -> None:
-        for _ in range(options.calls):
-            await act()
+def _single_calls(workload: Workload) -> list[Callable[[], Awaitable[None]]]:
+    return [workload.search, workload.get, workload.list_threads, workload.store]
 
+
+async def measure_in_turn(
+    servers: Sequence[tuple[str, Meter]], options: argparse.Namespace
+) -> list[dict[str, Cost]]:
+    """The costs on several servers, whose rounds take turns, so that they share what disturbs the machine."""
+    async with AsyncExitStack() as stack:
+        workloads = [
+            Workload(await stack.enter_async_context(Client(url)), options.entries, options.threads)
+            for url, _ in servers
+        ]
+        meters = [meter for _, meter in servers]
+        both = list(zip(workloads, meters, strict=True))
+        steps = [options.entries * step // options.rounds for step in range(options.rounds + 1)]
+        filling = [
+            [await meter.cost(partial(workload.fill, begin, end), end - begin) for workload, meter in both]
+            for begin, end in pairwise(steps)
+        ]
+        meters[0].settle()
+        rounds = [
+            [
+                [await meter.cost(partial(_repeat, act, options.calls), options.calls) for act, meter in turn]
+                for _ in range(options.rounds)
+            ]
+            for turn in (
+                list(zip(acts, meters, strict=True)) for acts in zip(*map(_single_calls, workloads), strict=True)
+            )
+        ]
+    return [
+        dict(zip(TARGETS, [median_cost([one[place] for one in costs]) for costs in [*rounds, filling]], strict=True))
+        for place in range(len(servers))
+    ]
+
+
+async def _repeat(act: Callable[[], Awaitable[None]], times: int) -> None:
+    for _ in range(times):
+        await act()
+
+
+async def _rounds(meter: Meter, act: Callable[[], Awaitable[None]], options: argparse.Namespace) -> Cost:
     await act()
+    one_round = partial(_repeat, act, options.calls)
     return median_cost([await meter.cost(one_round, options.calls) for _ in range(options.rounds)])
 
 
@@ -213,6 +254,36 @@ def run(backend: str, options: argparse.Namespace) -> None:
         print(f"{backend:<11} {what:<32} {cost.server:7.2f} {database:>9} {cost.total:7.2f} {TARGETS[what]:7.1f}")
 
 
+def run_row_level_security(options: argparse.Namespace) -> None:
+    """Measure PostgreSQL with and without row-level security, and print what it costs."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pgcontext-cost-")))
+        storage = stack.enter_context(empty_storage("postgresql", folder))
+        clock = PostgresClock(storage.dsn or "")
+        stack.callback(clock.close)
+        # a schema for each, in one database: they share its caches and its background processes
+        as_owner = storage.settings["POSTGRESQL_CONNECTION_STRING"].replace(LOGIN, OWNER)
+        without = {"ENABLE_POSTGRESQL_RLS": "false", "POSTGRESQL_SCHEMA": "without_policies"}
+        variants = [storage.settings, storage.settings | without | {"POSTGRESQL_CONNECTION_STRING": as_owner}]
+        servers = [stack.enter_context(ServerProcess(variant, folder)) for variant in variants]
+        meters = [Meter(server, clock) for server in servers]
+        urls = [server.url for server in servers]
+        bound, free = asyncio.run(measure_in_turn(list(zip(urls, meters, strict=True)), options))
+    print(f"{'call':<32} {'with':>9} {'without':>9} {'costs':>8}   {'in the database alone':>21}")
+    for what in TARGETS:
+        print(
+            f"{what:<32} {bound[what].total:9.2f} {free[what].total:9.2f} "
+            f"{_surplus(bound[what].total, free[what].total):>8}   "
+            f"{_surplus(bound[what].database or 0, free[what].database or 0):>21}"
+        )
+    whole = (sum(cost.total for cost in bound.values()), sum(cost.total for cost in free.values()))
+    print(f"{'one of each':<32} {whole[0]:9.2f} {whole[1]:9.2f} {_surplus(*whole):>8}   target: at most 15 %")
+
+
+def _surplus(with_policies: float, without: float) -> str:
+    return f"{100 * (with_policies / without - 1):+.1f} %"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="CPU milliseconds per call")
     parser.add_argument("backends", nargs="*", help="sqlite, postgresql; both when left out")
@@ -220,12 +291,18 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--calls", type=int, default=100, help="calls per round")
+    parser.add_argument(
+        "--row-level-security", action="store_true", help="what the policies of PostgreSQL cost, in per cent"
+    )
     options = parser.parse_args()
     print(
         f"CPU milliseconds per call: {options.entries} entries of {TEXT_LENGTH} characters in {options.threads} "
         f"threads,\nmedian of {options.rounds} rounds of {options.calls} calls; Python "
         f"{platform.python_version()}, {platform.machine()}\n"
     )
+    if options.row_level_security:
+        run_row_level_security(options)
+        return
     print(f"{'backend':<11} {'call':<32} {'server':>7} {'database':>9} {'total':>7} {'target':>7}")
     for backend in options.backends or BACKENDS:
         run(backend, options)
