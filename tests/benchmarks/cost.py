@@ -281,6 +281,9 @@ def run_row_level_security(options: argparse.Namespace) -> None:
 
 
 def _surplus(with_policies: float, without: float) -> str:
+    if not without:
+        # too little was done for the clock to notice
+        return ""
     return f"{100 * (with_policies / without - 1):+.1f} %"
 
 

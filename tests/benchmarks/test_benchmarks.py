@@ -37,5 +37,11 @@ def test_cost_of_sync_planning(postgres: PostgresServer) -> None:
         assert sum(line.startswith(backend) for line in printed.splitlines()) == 4
 
 
+def test_cost_of_row_level_security(postgres: PostgresServer) -> None:
+    small = ("--entries", "30", "--threads", "7", "--rounds", "1", "--calls", "1")
+    printed = run("cost", "--row-level-security", *small, PGCONTEXT_TEST_DSN=postgres.dsn)
+    assert "one of each" in printed.splitlines()[-1]
+
+
 def test_size_of_the_tool_list() -> None:
     assert "all of tools/list" in run("tokens")

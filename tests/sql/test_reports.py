@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -217,6 +218,44 @@ def test_slow_calls_say_what_else_is_missing(postgres: PostgresServer, name: str
         ]
     finally:
         postgres.execute("drop extension pg_stat_statements", name)
+
+
+@pytest.fixture
+def counting_extension(postgres: PostgresServer, name: str) -> Iterator[None]:
+    """pg_stat_statements with figures in it, which need no restart of the server."""
+    for statement in (
+        "create extension pg_stat_statements",
+        "alter extension pg_stat_statements drop view pg_stat_statements",
+        "drop view pg_stat_statements",
+        """
+        create view public.pg_stat_statements as
+        select pg_database.oid as dbid, figures.*
+        from pg_database,
+            (values
+                ('select * from "pgcontext"."search_entries"($1::jsonb, $2)', 3, 30.0, 20.0, 90),
+                ('select * from pgcontext.search_entries()', 1, 2.0, 2.0, 5),
+                ('select * from "pgcontext"."get_entries"($1::uuid[])', 10, 5.0, 1.0, 10),
+                ('select pgcontext.nonesuch(''a text that is nobodys business'')', 1, 900.0, 900.0, 1),
+                ('select * from other.search_entries()', 1, 900.0, 900.0, 1)
+            ) as figures (query, calls, total_exec_time, max_exec_time, rows)
+        where pg_database.datname = current_database()
+        """,
+        "grant select on public.pg_stat_statements to public",
+        f"grant pg_read_all_stats to {REPORTER}",
+    ):
+        postgres.execute(statement, name)
+    yield
+    postgres.execute("drop view public.pg_stat_statements", name)
+    postgres.execute("drop extension pg_stat_statements", name)
+    postgres.execute(f"revoke pg_read_all_stats from {REPORTER}", name)
+
+
+def test_slow_calls_are_told_by_function_and_never_by_text(reporter: Connection, counting_extension: None) -> None:
+    names = ("function_name", "calls", "total_ms", "mean_ms", "max_ms", "rows_returned", "note")
+    assert [some(line, *names) for line in report(reporter, "report_calls()")] == [
+        ("search_entries", 4, 32, 8, 20, 95, None),
+        ("get_entries", 10, 5, Decimal("0.50"), 1, 10, None),
+    ]
 
 
 def test_no_report_shows_a_text_or_a_value(reporter: Connection, postgres: PostgresServer, name: str) -> None:

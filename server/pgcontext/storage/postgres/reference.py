@@ -67,7 +67,14 @@ def _objects(connection: Connection, schema: str) -> dict[str, list[str]]:
 
 
 def _function(
-    name: str, arguments: str, result: str, volatility: str, as_owner: bool, server: bool, reporter: bool, comment: str
+    name: str,
+    arguments: str,
+    result: str,
+    volatility: str,
+    as_owner: bool,
+    server: bool,
+    reporter: bool,
+    comment: str,
 ) -> Iterator[str]:
     traits = [f"for {_readers(server, reporter)}", volatility, *(["as owner"] if as_owner else [])]
     yield from ("", f"### {name}", "", f"    {name}({arguments})", f"    returns {_plain(result)}", "")
