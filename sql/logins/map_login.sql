@@ -17,11 +17,15 @@ begin
         );
     end if;
     select relowner into v_owner from pg_catalog.pg_class where oid = 'entry'::regclass;
-    if may_act_as(p_login, v_owner) or may_act_as(p_login, to_regrole('pgcontext_server')::oid) then
+    if
+        may_act_as(p_login, v_owner)
+        or may_act_as(p_login, to_regrole('pgcontext_server')::oid)
+        or (select rolbypassrls from pg_catalog.pg_roles where oid = v_login)
+    then
         perform raise_error(
-            'PC091', format('Login %s may speak for any principal already', p_login),
+            'PC091', format('Login %s may read or act as any principal already', p_login),
             jsonb_build_object('login', p_login),
-            'Give people logins that are neither superusers nor members of pgcontext_server or of the owner.'
+            'Give people logins without superuser, bypassrls, and membership of pgcontext_server or of the owner.'
         );
     end if;
     insert into database_login (login, principal, groups, roles)
@@ -33,4 +37,4 @@ end;
 $$;
 
 comment on function map_login is
-'Says which principal, with which groups and roles, a database login stands for from its next statement on, and grants it what a person needs. For the owner of the schema. PC090: there is no such login; PC091: it may speak for anybody already.';
+'Says which principal, with which groups and roles, a database login stands for from its next statement on, and grants it what a person needs. For the owner of the schema. PC090: there is no such login; PC091: it may read or act as anybody already.';

@@ -144,6 +144,16 @@ def test_only_a_login_that_speaks_for_itself_can_be_mapped(
     assert rows(operator, "select count(*) from pgcontext.database_login where login = %s", login) == [(0,)]
 
 
+def test_a_login_that_no_policy_binds_cannot_be_mapped(postgres: PostgresServer, operator: Connection) -> None:
+    create_login(postgres, "pgcontext_test_unbound", "bypassrls")
+    try:
+        with pytest.raises(psycopg.Error) as refusal:
+            operator.execute("select pgcontext.map_login('pgcontext_test_unbound', 'alice')")
+        assert refusal.value.sqlstate == "PC091"
+    finally:
+        postgres.execute("drop role pgcontext_test_unbound")
+
+
 def test_upgrading_keeps_people_what_they_have(
     postgres: PostgresServer, name: str, bob: Connection, secret: str
 ) -> None:

@@ -137,6 +137,16 @@ def test_what_is_wrong_is_told_with_a_remedy(
     assert faults(examine(options)) == []
 
 
+def test_a_login_without_any_right_is_told(postgres: PostgresServer, name: str, options: PostgresOptions) -> None:
+    create_login(postgres, "pgcontext_test_outsider")
+    try:
+        outsider = replace(options, conninfo=postgres.database(name, "pgcontext_test_outsider"))
+        assert any("pgcontext_server" in finding.remedy for finding in examine(outsider))
+        assert faults(examine(outsider))
+    finally:
+        drop_login(postgres, name, "pgcontext_test_outsider")
+
+
 def test_a_login_that_is_mapped_and_trusted_is_told(
     postgres: PostgresServer, name: str, options: PostgresOptions
 ) -> None:

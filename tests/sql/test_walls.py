@@ -83,7 +83,7 @@ def test_a_request_needs_a_principal(server: Connection) -> None:
 def test_tables_show_what_the_functions_show(server: Connection, stored: str) -> None:
     for person, groups, expected in (("alice", (), 1), ("bob", (), 0), ("bob", ("friends",), 1)):
         with acting_as(server, person, groups):
-            for table in ("entry", "entry_image"):
+            for table in ("entry", "entry_image", "entry_overview", "thread_overview", "tag_overview"):
                 assert rows(server, f"select count(*) from {table}") == [(expected,)]
             assert len(rows(server, "select * from search_entries()")) == expected
 

@@ -58,7 +58,11 @@ def examine(options: PostgresOptions) -> list[Finding]:
             Finding("error", "connection", f"cannot connect: {error}", "correct POSTGRESQL_… or start the server")
         ]
     with connection:
-        findings = list(_findings(connection, options))
+        try:
+            findings = list(_findings(connection, options))
+        except psycopg.errors.InsufficientPrivilege as error:
+            fault = f"this login may not look at schema {options.schema}: {error.diag.message_primary}"
+            findings = [Finding("error", "roles", fault, f"grant {SERVER_ROLE} to the server's login")]
     order = ("error", "warning", "note")
     return sorted(findings, key=lambda finding: order.index(finding.severity))
 
