@@ -186,7 +186,8 @@ def test_bloat_shows_after_most_of_a_table_went(postgres: PostgresServer, name: 
     postgres.execute("create table pgcontext.bloat (id uuid primary key)", name)
     postgres.execute(f"alter table pgcontext.bloat owner to {OWNER}", name)
     try:
-        postgres.execute("insert into pgcontext.bloat select uuidv7() from generate_series(1, 20000)", name)
+        ids = "select pgcontext.new_entry_id() from generate_series(1, 20000)"
+        postgres.execute(f"insert into pgcontext.bloat {ids}", name)
         postgres.execute("analyze pgcontext.bloat", name)
         assert bloat() < 20
         postgres.execute("delete from pgcontext.bloat where random() < 0.9", name)

@@ -85,8 +85,8 @@ def _findings(connection: Connection, options: PostgresOptions) -> Iterator[Find
     try:
         faults = connection.execute("select severity, area, fault, remedy from report_faults()").fetchall()
     except psycopg.errors.InsufficientPrivilege:
-        fault = "this login may not look further; the owner of the tables and pgcontext_reporter may"
-        yield Finding("note", "doctor", fault, "run pgcontext doctor once more as one of them")
+        fault = "this login may not look further"
+        yield Finding("note", "doctor", fault, "run pgcontext doctor once more as the owner of the tables")
     except psycopg.errors.UndefinedFunction:
         # an older release, which was told above
         return
