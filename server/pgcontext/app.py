@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,9 +11,7 @@ import anyio
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolRequestParams, ListToolsResult, PaginatedRequestParams
-from starlette.applications import Starlette
 
 from pgcontext import __version__
 from pgcontext.principal import Principal
@@ -20,7 +19,6 @@ from pgcontext.settings import Settings
 from pgcontext.storage.store import Store
 from pgcontext.tools.dispatch import Toolbox
 
-HTTP_PATH = "/mcp"
 INSTRUCTIONS = (
     "Shared memory for agents. Store what others or you will need later: decisions, results, plans, findings; "
     "use one thread per task or conversation. Before you start on something, search for what is known about it. "
@@ -31,9 +29,10 @@ INSTRUCTIONS = (
 Context = ServerRequestContext[Any, Any]
 PrincipalResolver = Callable[[Context], Principal]
 """Who makes a request."""
+CallObserver = Callable[[Context, str, bool, float], None]
+"""Is told of each call of a tool: its name or `unknown`, whether it was an error, the seconds it took."""
 
 _NO_HEADERS: dict[str, Any] = {"type": "object"}
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _TOOL_LIST_FRESHNESS = CacheHint(ttl_ms=300_000, scope="public")
 
 
@@ -56,7 +55,10 @@ def create_store(settings: Settings) -> Store:
 
 
 def create_server(
-    settings: Settings, store: Store, resolve_principal: PrincipalResolver | None = None
+    settings: Settings,
+    store: Store,
+    resolve_principal: PrincipalResolver | None = None,
+    observe_call: CallObserver | None = None,
 ) -> Server[None]:
     """The MCP server over a store, which it opens and closes.
 
@@ -71,7 +73,12 @@ def create_server(
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> dict[str, Any]:
         caller = resolve_principal(context) if resolve_principal else default_principal
-        return await toolbox.call(caller, params.name, params.arguments)
+        begin = time.perf_counter()
+        result = await toolbox.call(caller, params.name, params.arguments)
+        if observe_call:
+            name = params.name if params.name in toolbox.names else "unknown"
+            observe_call(context, name, result["isError"], time.perf_counter() - begin)
+        return result
 
     server = Server(
         "pgcontext",
@@ -120,29 +127,3 @@ class _StoreLifespan:
         except BaseException:
             await self._store.close()
             raise
-
-
-def create_http_app(settings: Settings, server: Server[None]) -> Starlette:
-    """The server as an ASGI application that answers at `HTTP_PATH`, without sessions."""
-    return server.streamable_http_app(
-        streamable_http_path=HTTP_PATH,
-        json_response=True,
-        stateless_http=True,
-        max_request_body_size=settings.max_total_size_mb * 2**20,
-        transport_security=transport_security(settings),
-    )
-
-
-def transport_security(settings: Settings) -> TransportSecuritySettings:
-    """The Host and Origin headers that are accepted: a web page must not reach the server under another name."""
-    local = list(dict.fromkeys([*_LOOPBACK, _bracketed(settings.mcp_http_host)]))
-    hosts = [*local, *settings.mcp_allowed_hosts]
-    origins = [*(f"http://{host}" for host in local), *settings.mcp_allowed_origins]
-    return TransportSecuritySettings(
-        allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
-        allowed_origins=[*origins, *(f"http://{host}:*" for host in local)],
-    )
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

@@ -7,15 +7,17 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pgcontext import __version__
+from pgcontext.auth.token_command import add_token_command
 from pgcontext.errors import PgcontextError, StartRefused
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
+    from starlette.applications import Starlette
 
     from pgcontext.settings import Settings
     from pgcontext.storage.operating import AccessRule
@@ -25,6 +27,7 @@ EX_CONFIG = 78
 
 _SHUTDOWN_SECONDS = 10
 _BACKLOG = 2048
+_MAX_HEADER_BYTES = 32 * 1024
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("principal", metavar="PRINCIPAL", help="who, as in a token's subject")
     explain.add_argument("--group", action="append", default=[], help="a group of that principal; may be repeated")
     explain.set_defaults(command=_explain_access)
+    add_token_command(commands)
     return parser
 
 
@@ -77,7 +81,7 @@ def _load_settings(**overrides: Any) -> Settings:
     from pgcontext.settings import load_settings
 
     settings = load_settings({name: value for name, value in overrides.items() if value is not None})
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     return settings
 
 
@@ -98,22 +102,54 @@ async def _run_server(settings: Settings) -> None:
     from pgcontext.app import create_server, create_store
     from pgcontext.stdio import serve_stdio
 
+    if settings.mcp_transport == "stdio":
+        with _start_failures("The storage cannot be opened"):
+            store = create_store(settings)
+        async with _opened(create_server(settings, store)) as server:
+            await serve_stdio(server)
+    else:
+        await _run_http(settings)
+
+
+async def _run_http(settings: Settings) -> None:
+    from pgcontext.app import create_server, create_store
+    from pgcontext.auth.provider import create_verifier
+    from pgcontext.http.application import create_http_app
+    from pgcontext.http.gate import principal_of_request
+    from pgcontext.http.metrics import Metrics
+    from pgcontext.http.observing import Observer
+
+    verifier = create_verifier(settings)
+    _warn_of_open_doors(settings)
     with _start_failures("The storage cannot be opened"):
         store = create_store(settings)
-    server = create_server(settings, store)
+    observer = Observer(Metrics(store) if settings.enable_metrics else None)
+    resolve = principal_of_request if verifier else None
+    async with _opened(create_server(settings, store, resolve, observer.note_call)) as server:
+        await _serve_http(settings, create_http_app(settings, server, store, verifier, observer))
+
+
+@asynccontextmanager
+async def _opened(server: Server[Any]) -> AsyncIterator[Server[Any]]:
     async with AsyncExitStack() as stack:
         with _start_failures("The storage cannot be opened"):
             await stack.enter_async_context(server.lifespan(server))
-        if settings.mcp_transport == "stdio":
-            await serve_stdio(server)
-        else:
-            await _serve_http(settings, server)
+        yield server
 
 
-async def _serve_http(settings: Settings, server: Server[Any]) -> None:
+def _warn_of_open_doors(settings: Settings) -> None:
+    if settings.mcp_auth_provider == "none" and settings.mcp_http_host not in ("127.0.0.1", "localhost", "::1"):
+        logging.getLogger(__name__).warning(
+            "MCP_AUTH_PROVIDER is none: whoever reaches %s calls as '%s'",
+            settings.mcp_http_host,
+            settings.access_control_default_principal,
+        )
+
+
+async def _serve_http(settings: Settings, app: Starlette) -> None:
     import uvicorn
 
-    from pgcontext.app import HTTP_PATH, create_http_app
+    from pgcontext.http.resource import HTTP_PATH
 
     class HttpServer(uvicorn.Server):
         @contextmanager
@@ -133,9 +169,13 @@ async def _serve_http(settings: Settings, server: Server[Any]) -> None:
         # connections inherit it; without it each answer on a kept connection waits for the client's next packet
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     config = uvicorn.Config(
-        create_http_app(settings, server),
+        app,
         # unlike the other implementation it bounds the headers of a request
         http="h11",
+        h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
+        ws="none",
+        # the application has its own, which knows whom to trust
+        proxy_headers=False,
         log_config=None,
         access_log=False,
         server_header=False,

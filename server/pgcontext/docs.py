@@ -22,6 +22,7 @@ from pgcontext.tools.registry import ALL_TOOLS
 _GROUPS = (
     ("Core", "log_level"),
     ("Transport", "mcp_transport"),
+    ("Authentication", "mcp_auth_provider"),
     ("Access", "access_control_default_principal"),
     ("Features", "enable_context_sync"),
     ("Metadata", "metadata_indexed_fields"),

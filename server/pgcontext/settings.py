@@ -9,15 +9,17 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from pgcontext.errors import StartRefused
+from pgcontext.principal import check_name
 from pgcontext.storage.store import AccessPolicy
-from pgcontext.text.characters import check_characters
 
 if TYPE_CHECKING:
     from pgcontext.storage.postgres.options import PostgresOptions
@@ -35,7 +37,6 @@ DEFAULT_INDEXED_FIELDS = {
 
 _FIELD_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", re.ASCII)
 _SCHEMA_NAME = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,62}", re.ASCII)
-_MAX_PRINCIPAL_LENGTH = 256
 
 
 def _split(value: Any) -> Any:
@@ -70,11 +71,7 @@ def _parse_indexed_fields(value: Any) -> Any:
 
 
 def _check_principal(value: Any) -> Any:
-    if isinstance(value, str):
-        check_characters(value)
-        if value != value.strip() or not 0 < len(value) <= _MAX_PRINCIPAL_LENGTH:
-            raise ValueError(f"must be 1 to {_MAX_PRINCIPAL_LENGTH} characters without surrounding white space")
-    return value
+    return check_name(value) if isinstance(value, str) else value
 
 
 def _check_schema(value: Any) -> Any:
@@ -85,25 +82,45 @@ def _check_schema(value: Any) -> Any:
     return value
 
 
-def _check_provider(value: Any) -> Any:
-    if value != "none":
-        raise ValueError(
-            f"'{value}' is not available in this version, which has no tokens yet; only 'none' is accepted"
-        )
+def _check_networks(value: Any) -> Any:
+    networks = _split(value)
+    for network in networks if isinstance(networks, tuple) else ():
+        try:
+            ip_network(network)
+        except ValueError:
+            raise ValueError(f"'{network}' is not an IP address or network") from None
+    return networks
+
+
+def _check_public_url(value: Any) -> Any:
+    if isinstance(value, str):
+        parts = urlsplit(value)
+        if (
+            parts.scheme not in ("http", "https")
+            or not parts.hostname
+            or parts.query
+            or parts.fragment
+            or parts.username
+        ):
+            raise ValueError("must be an http or https address, without user, query and fragment")
+        return value.rstrip("/")
     return value
 
 
-def _default_db_path() -> Path:
+def data_folder() -> Path:
+    """The folder for data of the user who runs the command."""
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
         base = Path.home() / "Library" / "Application Support"
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return base / "pgcontext" / "pgcontext.db"
+    return base / "pgcontext"
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Networks = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_check_networks)]
+PublicUrl = Annotated[str, BeforeValidator(_check_public_url)]
 PrincipalId = Annotated[str, BeforeValidator(_check_principal)]
 _AUTO = " `auto` and `true` offer it."
 Megabytes = Annotated[int, Field(ge=1, le=1024)]
@@ -122,9 +139,12 @@ class Settings(BaseSettings):
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(_to_upper_case)
     ] = Field("INFO", description="How much the log on stderr says.")
+    log_format: Literal["text", "json"] = Field(
+        "text", description="Lines for people, or one JSON object per line."
+    )
     storage_backend: Literal["sqlite", "postgresql"] = Field("sqlite", description="Where entries are kept.")
     db_path: Path = Field(
-        default_factory=_default_db_path,
+        default_factory=lambda: data_folder() / "pgcontext.db",
         description="The SQLite file. Folders on the way to it are created.",
     )
     disabled_tools: Names = Field((), description="Tools to leave out, separated by commas.")
@@ -164,9 +184,81 @@ class Settings(BaseSettings):
     mcp_server_instructions: str | None = Field(
         None, description="What the server tells agents about itself, in place of the built-in text."
     )
-    mcp_auth_provider: Annotated[Literal["none"], BeforeValidator(_check_provider)] = Field(
-        "none", description="How callers prove who they are. This version accepts only `none`."
+    mcp_public_url: PublicUrl | None = Field(
+        None,
+        description=(
+            "The address under which clients reach the server, such as `https://memory.example.org/mcp`. Its host "
+            "is allowed like those of MCP_ALLOWED_HOSTS, and what the server says about its own address is this. "
+            "When unset, the address is taken from each request."
+        ),
     )
+    mcp_trusted_proxies: Networks = Field(
+        (),
+        description=(
+            "Addresses or networks of the proxies in front of the server, separated by commas. Only a request "
+            "that comes from one of them may say by `X-Forwarded-Proto` and `X-Forwarded-Host` what the client "
+            "asked for."
+        ),
+    )
+    enable_metrics: bool = Field(
+        False, description="Whether `/metrics` answers, without a token, in the text format of Prometheus."
+    )
+
+    # authentication
+    mcp_auth_provider: Literal["none", "simple_token", "jwt"] = Field(
+        "none",
+        description=(
+            "How callers over HTTP prove who they are: not at all, by one shared token, or by a signed token "
+            "each. Over stdio nobody has to."
+        ),
+    )
+    mcp_auth_token: SecretStr | None = Field(
+        None, description="`simple_token`: the token that every caller sends."
+    )
+    mcp_auth_client_id: str = Field(
+        "mcp-client", description="`simple_token`: what the log calls whoever sent the token."
+    )
+    mcp_auth_jwt_public_key: str | None = Field(
+        None, description="`jwt`: the issuer's public key in PEM form, or the path of a file that holds it."
+    )
+    mcp_auth_jwt_jwks_uri: str | None = Field(
+        None,
+        description=(
+            "`jwt`: the address of the issuer's keys, in place of MCP_AUTH_JWT_PUBLIC_KEY; https, or http on this "
+            "machine."
+        ),
+    )
+    mcp_auth_jwt_issuer: str | None = Field(
+        None,
+        description="`jwt`: the issuer, exactly as the claim `iss` has it; an address, so that clients find it.",
+    )
+    mcp_auth_jwt_audience: Names = Field(
+        (), description="`jwt`: whom a token must be meant for (claim `aud`): any of these, separated by commas."
+    )
+    mcp_auth_jwt_allow_any_audience: bool = Field(
+        False,
+        description=(
+            "`jwt`: accept the issuer's tokens whomever they are meant for, when MCP_AUTH_JWT_AUDIENCE is unset. "
+            "Any other service that is shown such a token can then act as its owner here."
+        ),
+    )
+    mcp_auth_jwt_algorithm: Literal[
+        "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"
+    ] = Field("RS256", description="`jwt`: the one algorithm that signatures may have.")
+    mcp_auth_jwt_leeway_s: int = Field(
+        30, ge=0, le=300, description="`jwt`: by how many seconds the issuer's clock may differ."
+    )
+    mcp_auth_jwt_required_scopes: Names = Field(
+        (), description="`jwt`: scopes that every token must carry (claim `scope` or `scp`), separated by commas."
+    )
+    mcp_auth_groups_claim: str = Field(
+        "groups",
+        description=(
+            "`jwt`: the claim that lists the caller's groups. `realm_access.groups` looks inside an object; a "
+            "claim whose name is an address is given whole."
+        ),
+    )
+    mcp_auth_roles_claim: str = Field("roles", description="`jwt`: the claim that lists the caller's roles.")
 
     # access
     access_control_default_principal: PrincipalId = Field(

@@ -7,7 +7,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,8 @@ class ServerProcess:
 
     url: str
     process: subprocess.Popen[str]
+    said: Sequence[str]
+    """The lines on stderr so far."""
 
     def stop(self) -> int:
         """Ask it to leave; its exit status."""
@@ -55,23 +58,29 @@ def running(folder: Path, arguments: Sequence[str] = (), **variables: str) -> It
         [*COMMAND, "serve", "--port", "0", *arguments],
         cwd=folder,
         env=environment(folder, **variables),
-        stdout=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
-    try:
-        yield ServerProcess(_announced_url(process), process)
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def _announced_url(process: subprocess.Popen[str]) -> str:
     assert process.stderr is not None
-    said = ""
-    for line in process.stderr:
-        said += line
+    said: list[str] = []
+    # a pipe that nobody reads fills up, and then the server waits
+    rest = threading.Thread(target=said.extend, args=(process.stderr,))
+    with process.stderr:
+        try:
+            url = _announced_url(process.stderr, said)
+            rest.start()
+            yield ServerProcess(url, process, said)
+        finally:
+            process.kill()
+            process.wait()
+            if rest.ident is not None:
+                rest.join()
+
+
+def _announced_url(stderr: Iterable[str], said: list[str]) -> str:
+    for line in stderr:
+        said.append(line)
         if found := re.search(r"listens on (http://\S+)", line):
             return found[1]
-    raise AssertionError(f"the server did not start:\n{said}")
+    raise AssertionError(f"the server did not start:\n{''.join(said)}")

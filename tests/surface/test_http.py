@@ -13,7 +13,7 @@ import httpx2 as httpx
 import pytest
 from mcp import Client
 
-from pgcontext.app import transport_security
+from pgcontext.http.application import transport_security
 from support.options import settings_for
 from surface.process import ServerProcess, running
 

@@ -53,6 +53,7 @@ class Toolbox:
         )
         tools = enabled_tools(settings.disabled_tools, settings.features_off())
         self._tools = {tool.name: tool for tool in tools}
+        self.names = frozenset(self._tools)
         self.descriptions = ListToolsResult(tools=[describe_tool(tool) for tool in self._tools.values()])
 
     async def call(self, caller: Principal, name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:

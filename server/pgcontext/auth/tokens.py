@@ -1,0 +1,105 @@
+"""Signed tokens (JWT, RFC 7519), each from one issuer, for one audience, with one algorithm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+from jwt.exceptions import (
+    ExpiredSignatureError,
+    InvalidAlgorithmError,
+    InvalidSignatureError,
+    PyJWTError,
+)
+
+from pgcontext.auth.claims import principal_of, scopes_in
+from pgcontext.auth.keys import KeySource
+from pgcontext.auth.verifier import Caller, RefusalReason, TokenRefused
+
+MAX_TOKEN_LENGTH = 16 * 1024
+"""In characters; a longer token is refused unread."""
+
+_TYPES = ("jwt", "at+jwt")
+_TIMES = ("exp", "nbf", "iat")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRules:
+    """What a token must be like; an empty `audience` accepts any."""
+
+    issuer: str
+    audience: Sequence[str]
+    algorithm: str
+    leeway: int
+    groups_claim: str
+    roles_claim: str
+
+
+class JwtVerifier:
+    """Verifies signed tokens."""
+
+    def __init__(self, rules: TokenRules, keys: KeySource) -> None:
+        self._rules = rules
+        self._keys = keys
+
+    async def verify(self, token: str) -> Caller:
+        key = await self._keys.find(self._key_id(token))
+        claims = self._claims(token, key)
+        client = claims.get("azp", claims.get("client_id"))
+        principal = principal_of(claims, self._rules.groups_claim, self._rules.roles_claim)
+        return Caller(principal, client if isinstance(client, str) else "", scopes_in(claims))
+
+    def _key_id(self, token: str) -> str | None:
+        """The key id that the token names; a token that cannot be valid is refused before a key is looked for."""
+        if len(token) > MAX_TOKEN_LENGTH:
+            raise TokenRefused("malformed", "the token is too long")
+        try:
+            header = jwt.get_unverified_header(token)
+        except (PyJWTError, ValueError) as error:
+            raise TokenRefused("malformed", "the token is not a signed JWT") from error
+        if header.get("alg") != self._rules.algorithm:
+            raise TokenRefused("bad_signature", f"the token is not signed with {self._rules.algorithm}")
+        if not _is_access_token(header.get("typ")):
+            raise TokenRefused("malformed", "the token is of another type")
+        key_id: str | None = header.get("kid")
+        return key_id
+
+    def _claims(self, token: str, key: Any) -> dict[str, Any]:
+        rules = self._rules
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                key,
+                algorithms=[rules.algorithm],
+                issuer=rules.issuer,
+                audience=list(rules.audience) or None,
+                leeway=rules.leeway,
+                options={"require": ["exp", "iss", "sub"], "verify_aud": bool(rules.audience)},
+            )
+        # whatever a token brings about, such as a time that is infinite, it is refused
+        except Exception as error:
+            raise TokenRefused(_reason(error), f"the token does not verify: {type(error).__name__}") from error
+        for name in _TIMES:
+            if name in claims and not _is_time(claims[name]):
+                raise TokenRefused("wrong_claims", f"the claim '{name}' is not a time")
+        return claims
+
+
+def _is_access_token(kind: Any) -> bool:
+    """Whether a `typ` header does not say that the token is for something else, such as a logout (RFC 8725)."""
+    return kind is None or (isinstance(kind, str) and kind.lower().removeprefix("application/") in _TYPES)
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _reason(error: Exception) -> RefusalReason:
+    if isinstance(error, ExpiredSignatureError):
+        return "expired"
+    if isinstance(error, InvalidSignatureError | InvalidAlgorithmError):
+        return "bad_signature"
+    return "wrong_claims"

@@ -1,0 +1,1 @@
+"""The server over HTTP: what surrounds the protocol, from the proxy in front to the figures behind."""
