@@ -55,7 +55,7 @@ class FixedKey:
         """Raises ValueError when the text is no public key, or none for the algorithm."""
         try:
             self._key = _fitting(load_pem_public_key(pem.encode()), algorithm)
-        except (ValueError, PyJWTError) as error:
+        except (ValueError, TypeError, PyJWTError) as error:
             raise ValueError(f"is not a public key in PEM form for {algorithm}: {error}") from None
 
     async def find(self, key_id: str | None) -> Any:
