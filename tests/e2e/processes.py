@@ -10,12 +10,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import httpx2
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from pgcontext.settings import Settings
 
@@ -118,6 +121,17 @@ class ServerProcess:
 
 Start = Callable[..., ServerProcess]
 """Starts a server with the given settings, and maybe port, without waiting for it."""
+
+
+@asynccontextmanager
+async def client_of(url: str, token: str, era: str = "auto") -> AsyncIterator[Client]:
+    """The official client, which sends a token with every request."""
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http_client,
+        Client(streamable_http_client(url, http_client=http_client), mode=era) as client,
+    ):
+        yield client
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
