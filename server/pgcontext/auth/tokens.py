@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jwt
-from jwt.exceptions import (
-    ExpiredSignatureError,
-    InvalidAlgorithmError,
-    InvalidSignatureError,
-    PyJWTError,
-)
+from jwt.exceptions import DecodeError, ExpiredSignatureError, InvalidAlgorithmError, InvalidSignatureError
 
 from pgcontext.auth.claims import principal_of, scopes_in
 from pgcontext.auth.keys import KeySource
@@ -46,6 +43,8 @@ class JwtVerifier:
         self._keys = keys
 
     async def verify(self, token: str) -> Caller:
+        if len(token) > MAX_TOKEN_LENGTH:
+            raise TokenRefused("malformed", "the token is too long")
         key = await self._keys.find(self._key_id(token))
         claims = self._claims(token, key)
         client = claims.get("azp", claims.get("client_id"))
@@ -53,24 +52,19 @@ class JwtVerifier:
         return Caller(principal, client if isinstance(client, str) else "", scopes_in(claims))
 
     def _key_id(self, token: str) -> str | None:
-        """The key id that the token names; a token that cannot be valid is refused before a key is looked for."""
-        if len(token) > MAX_TOKEN_LENGTH:
-            raise TokenRefused("malformed", "the token is too long")
-        try:
-            header = jwt.get_unverified_header(token)
-        except (PyJWTError, ValueError) as error:
-            raise TokenRefused("malformed", "the token is not a signed JWT") from error
+        """The key id that a token names; one with another algorithm is refused before a key is looked for."""
+        header = _unverified_header(token)
         if header.get("alg") != self._rules.algorithm:
             raise TokenRefused("bad_signature", f"the token is not signed with {self._rules.algorithm}")
-        if not _is_access_token(header.get("typ")):
-            raise TokenRefused("malformed", "the token is of another type")
-        key_id: str | None = header.get("kid")
+        key_id = header.get("kid")
+        if key_id is not None and not isinstance(key_id, str):
+            raise TokenRefused("malformed", "the token's key id is not a string")
         return key_id
 
     def _claims(self, token: str, key: Any) -> dict[str, Any]:
         rules = self._rules
         try:
-            claims: dict[str, Any] = jwt.decode(
+            decoded = jwt.decode_complete(
                 token,
                 key,
                 algorithms=[rules.algorithm],
@@ -82,10 +76,25 @@ class JwtVerifier:
         # whatever a token brings about, such as a time that is infinite, it is refused
         except Exception as error:
             raise TokenRefused(_reason(error), f"the token does not verify: {type(error).__name__}") from error
+        if not _is_access_token(decoded["header"].get("typ")):
+            raise TokenRefused("wrong_claims", "the token is of another type")
+        claims: dict[str, Any] = decoded["payload"]
         for name in _TIMES:
             if name in claims and not _is_time(claims[name]):
                 raise TokenRefused("wrong_claims", f"the claim '{name}' is not a time")
         return claims
+
+
+def _unverified_header(token: str) -> dict[str, Any]:
+    """The header, read leniently: it only decides which key is tried, and is read again with that key."""
+    segment, _, _ = token.partition(".")
+    try:
+        header = json.loads(base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4)))
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict):
+        raise TokenRefused("malformed", "the token is not a signed JWT")
+    return header
 
 
 def _is_access_token(kind: Any) -> bool:
@@ -102,4 +111,4 @@ def _reason(error: Exception) -> RefusalReason:
         return "expired"
     if isinstance(error, InvalidSignatureError | InvalidAlgorithmError):
         return "bad_signature"
-    return "wrong_claims"
+    return "malformed" if isinstance(error, DecodeError) else "wrong_claims"
