@@ -111,6 +111,13 @@ def test_tools_and_contracts_see_the_protocol_of_the_store_only() -> None:
     assert offenders("contracts/", "pgcontext.tools", "pgcontext.storage.migrations") == []
 
 
+def test_tokens_are_judged_without_tools_and_storage() -> None:
+    assert (
+        offenders("auth/", "pgcontext.tools", "pgcontext.http", *BACKENDS, "pgcontext.app", "pgcontext.cli") == []
+    )
+    assert offenders("http/", "pgcontext.tools", *BACKENDS, "pgcontext.app", "pgcontext.cli") == []
+
+
 def test_only_the_composition_root_chooses_a_backend_and_only_when_asked() -> None:
     outside = [module for module in MODULES if not inside(module).startswith("storage/")]
     assert {
