@@ -15,7 +15,7 @@ PROMISES: list[dict[str, Any]] = REQUIREMENTS["promises"]
 LATER: list[dict[str, Any]] = [promise for topic in REQUIREMENTS["later"] for promise in topic["promises"]]
 
 
-def tests_of(file: Path, folder: str = "") -> set[str]:
+def tests_of(file: Path, folder: str) -> set[str]:
     """The tests that a file defines, as `file::test`, those of another folder as `../folder/file::test`."""
     return {
         f"{folder}{file.name}::{node.name}"
@@ -24,7 +24,7 @@ def tests_of(file: Path, folder: str = "") -> set[str]:
     }
 
 
-TESTS = set().union(*map(tests_of, FOLDER.glob("test_*.py"))) - tests_of(Path(__file__))
+TESTS = {test for file in FOLDER.glob("test_*.py") for test in tests_of(file, "")} - tests_of(Path(__file__), "")
 ELSEWHERE = {
     test
     for folder in ("auth", "e2e")

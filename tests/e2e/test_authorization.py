@@ -307,6 +307,31 @@ def test_a_token_without_the_scopes_is_a_403_that_names_them(settings: dict[str,
         assert ask(server, METADATA, "GET").json["scopes_supported"] == ["context:use", "context:team"]
 
 
+def test_pages_of_allowed_origins_and_no_others_may_ask_before_they_send_a_token(server: ServerProcess) -> None:
+    wish = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "authorization,mcp-method"}
+    allowed = ask(server, "/mcp", "OPTIONS", Origin="http://localhost:6274", **wish)
+    assert allowed.status == 200
+    assert allowed.headers["access-control-allow-origin"] == "http://localhost:6274"
+    assert "authorization" in allowed.headers["access-control-allow-headers"].lower()
+    refused = ask(server, Origin="http://localhost:6274")
+    assert (refused.status, "WWW-Authenticate") == (401, refused.headers["access-control-expose-headers"])
+    for origin in ("http://evil.example", "http://localhost:6274.evil.example", "http://localhost:x", "null"):
+        foreign = ask(server, "/mcp", "OPTIONS", Origin=origin, **wish)
+        assert (foreign.status, "access-control-allow-origin" in foreign.headers) == (400, False)
+
+
+def test_what_one_request_proved_means_nothing_for_the_next_on_its_connection(server: ServerProcess) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    statuses = []
+    for headers in ({"Authorization": bearer(token())}, {}, {"Authorization": bearer(token(key=rsa_key(1)))}):
+        connection.request("POST", "/mcp", json.dumps(LIST_TOOLS), JSON_HEADERS | headers)
+        response = connection.getresponse()
+        response.read()
+        statuses.append(response.status)
+    connection.close()
+    assert statuses == [200, 401, 401]
+
+
 # the other providers
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 
 from pgcontext.auth.verifier import Verifier
 from pgcontext.http.gate import Gate
@@ -31,6 +33,7 @@ def create_http_app(
     With a verifier every request needs a token, except those for health, metrics and the metadata that says where
     tokens come from; the server must then be one that takes its callers from `principal_of_request`.
     """
+    security = transport_security(settings)
     resource = ProtectedResource(settings)
     health = Health(store, Principal(settings.access_control_default_principal))
     health_paths = (LIVE_PATH, READY_PATH)
@@ -52,12 +55,19 @@ def create_http_app(
     # the last one added meets a request first
     app.add_middleware(
         Gate,
-        security=transport_security(settings),
+        security=security,
         resource=resource,
         verifier=verifier,
         open_paths=open_paths,
         unguarded_paths=health_paths,
         refused=observer.note_refusal,
+    )
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origin_regex=_origin_pattern(security),
+        allow_methods=("GET", "POST", "DELETE"),
+        allow_headers=("*",),
+        expose_headers=("WWW-Authenticate",),
     )
     app.add_middleware(
         RequestLog,
@@ -82,6 +92,11 @@ def transport_security(settings: Settings) -> TransportSecuritySettings:
         allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
         allowed_origins=[*origins, *(f"http://{host}:*" for host in local)],
     )
+
+
+def _origin_pattern(security: TransportSecuritySettings) -> str:
+    """The origins that are accepted as a regular expression, so that browsers let their pages read the answers."""
+    return "|".join(re.escape(origin).replace(r":\*", ":[0-9]+") for origin in security.allowed_origins)
 
 
 def _bracketed(host: str) -> str:
