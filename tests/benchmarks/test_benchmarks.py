@@ -45,3 +45,10 @@ def test_cost_of_row_level_security(postgres: PostgresServer) -> None:
 
 def test_size_of_the_tool_list() -> None:
     assert "all of tools/list" in run("tokens")
+
+
+@pytest.mark.slow
+def test_cost_of_authentication() -> None:
+    printed = run("authentication", "--rounds", "2", "--calls", "2")
+    assert printed.count("check of a token") == 4
+    assert printed.count("over HTTP") == 3
