@@ -20,11 +20,11 @@ def configure_logging(level: str, form: Literal["text", "json"] = "text") -> Non
     logging.basicConfig(level=level, handlers=[handler], force=True)
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(max(logging.INFO, logging.getLevelNamesMapping()[level]))
+    # psycopg warns of every statement that PostgreSQL refuses within a pipeline; the refusal itself is raised
+    logging.getLogger("psycopg").setLevel(max(logging.ERROR, logging.getLevelNamesMapping()[level]))
     if level != "DEBUG":
         for name in _CHATTY:
             logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[level]))
-        # psycopg warns of every statement that PostgreSQL refuses within a pipeline; the refusal itself is raised
-        logging.getLogger("psycopg").setLevel(max(logging.ERROR, logging.getLevelNamesMapping()[level]))
 
 
 class _TextFormatter(logging.Formatter):

@@ -85,11 +85,11 @@ async def test_connections_that_are_cut_under_load_lose_nothing_acknowledged(
 ) -> None:
     cut: list[int] = []
 
-    async def cut_all_at_every_fiftieth(stored: int) -> None:
-        if stored % 50 == 0:
+    async def cut_all_at_every_twentieth(stored: int) -> None:
+        if stored % 20 == 0:
             cut.append(await connections.cut())
 
-    load.on_stored = cut_all_at_every_fiftieth
+    load.on_stored = cut_all_at_every_twentieth
     await run_watched(load, connections, seconds)
     print(f"connections cut: {cut}")
     assert any(cut)
