@@ -50,6 +50,12 @@ async def test_a_good_token_names_the_principal_its_groups_and_roles() -> None:
     assert (caller.client_id, caller.scopes) == ("agent-7", {"read", "write"})
 
 
+@pytest.mark.parametrize("client", ["x" * 5000, "\ud800", 7, None, ["a"]])
+async def test_the_name_of_the_client_is_for_the_log_and_fit_for_it(client: Any) -> None:
+    name = (await verifier().verify(token(azp=client))).client_id
+    assert len(name.encode()) < 120
+
+
 @pytest.mark.parametrize(
     "subject",
     ["*", "owner:bob", "user:bob", "group:team", "Alice", "ａｌｉｃｅ", "a b", "a'; --", "é", "🥊", "a" * 256],

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 
 from pgcontext.app import create_server, create_store
+from pgcontext.http.gate import principal_of_request
 from pgcontext.principal import Principal
 from pgcontext.storage.sqlite.store import SqliteStore
 from pgcontext.tools.offloading import HEAVY, is_heavy, run_off_loop
@@ -65,6 +67,14 @@ async def test_every_caller_is_the_default_principal_unless_a_resolver_says_othe
     async with Client(create_server(settings, store, lambda _context: Principal("token", ("g",)))) as client:
         await client.call_tool("list_threads")
     assert store.callers == [Principal("somebody"), Principal("token", ("g",))]
+
+
+async def test_a_call_that_no_gate_let_in_reaches_no_store() -> None:
+    store: Any = CountingStore()
+    async with Client(create_server(settings_for(), store, principal_of_request)) as client:
+        with pytest.raises(MCPError):
+            await client.call_tool("list_threads")
+    assert store.callers == []
 
 
 def test_the_sqlite_store_gets_its_folders(tmp_path: Any) -> None:

@@ -15,6 +15,7 @@ from jwt.exceptions import DecodeError, ExpiredSignatureError, InvalidAlgorithmE
 from pgcontext.auth.claims import principal_of, scopes_in
 from pgcontext.auth.keys import KeySource
 from pgcontext.auth.verifier import Caller, RefusalReason, TokenRefused
+from pgcontext.text.characters import shown
 
 MAX_TOKEN_LENGTH = 16 * 1024
 """In characters; a longer token is refused unread."""
@@ -49,7 +50,7 @@ class JwtVerifier:
         claims = self._claims(token, key)
         client = claims.get("azp", claims.get("client_id"))
         principal = principal_of(claims, self._rules.groups_claim, self._rules.roles_claim)
-        return Caller(principal, client if isinstance(client, str) else "", scopes_in(claims))
+        return Caller(principal, shown(client) if isinstance(client, str) else "", scopes_in(claims))
 
     def _key_id(self, token: str) -> str | None:
         """The key id that a token names; one with another algorithm is refused before a key is looked for."""
