@@ -10,8 +10,11 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.auth.utils import extract_resource_metadata_from_www_auth
+from mcp.shared.auth import ProtectedResourceMetadata
 
 from auth.hostile import HOSTILE
 from e2e.processes import COMMAND, JSON_HEADERS, ServerProcess, Start, call, client_of, environment
@@ -222,6 +225,15 @@ def test_a_401_says_where_the_metadata_is(server: ServerProcess) -> None:
     assert (wrong["resource_metadata"], wrong["error"]) == (address, "invalid_token")
     expired = challenge(ask(server, Authorization=bearer(HOSTILE["expired"]())))
     assert "expired" in expired["error_description"]
+
+
+def test_the_official_client_understands_what_it_is_told(server: ServerProcess) -> None:
+    refused = httpx2.post(server.url, json=LIST_TOOLS, headers=JSON_HEADERS)
+    address = extract_resource_metadata_from_www_auth(refused)
+    assert address is not None
+    metadata = ProtectedResourceMetadata.model_validate_json(httpx2.get(address).content)
+    assert [str(issuer) for issuer in metadata.authorization_servers] == [ISSUER]
+    assert str(metadata.resource) == server.url
 
 
 @pytest.mark.parametrize("path", [METADATA, f"{METADATA}/mcp"])
