@@ -246,6 +246,16 @@ async def test_a_redirection_is_not_followed(server: KeyServer) -> None:
         await fetch_from(server.url)()
 
 
+async def test_no_proxy_answers_in_the_place_of_this_machine(
+    server: KeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with KeyServer(key_set(SECOND)).running() as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        monkeypatch.setenv("ALL_PROXY", proxy.url)
+        assert await fetch_from(server.url)() == server.document
+    assert proxy.asked == 0
+
+
 async def test_an_address_where_nobody_listens_is_an_issuer_that_cannot_be_reached() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -174,10 +174,13 @@ def fetch_from(address: str) -> Fetch:
     context = httpx2.create_ssl_context()
     headers = {"Accept": "application/jwk-set+json, application/json", "Accept-Encoding": "identity"}
 
+    # a proxy that the environment names could answer in the place of this machine, but not of an https server
+    may_use_proxy = address.startswith("https:")
+
     async def fetch() -> bytes:
         document = bytearray()
         async with (
-            httpx2.AsyncClient(verify=context, timeout=FETCH_SECONDS, follow_redirects=False) as client,
+            httpx2.AsyncClient(verify=context, timeout=FETCH_SECONDS, trust_env=may_use_proxy) as client,
             client.stream("GET", address, headers=headers) as response,
         ):
             if response.status_code != httpx2.codes.OK:
