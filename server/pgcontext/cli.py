@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pgcontext import __version__
 from pgcontext.auth.token_command import add_token_command
 from pgcontext.errors import PgcontextError, StartRefused
+from pgcontext.text.dates import format_seconds
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -246,7 +247,7 @@ def _explain_access(options: argparse.Namespace) -> int:
     for rule in rules:
         through = f" {rule.through}" if rule.through else ""
         granted = f", given by {rule.granted_by}" if rule.granted_by else ""
-        since = f" since {rule.since:%Y-%m-%d %H:%M:%S%z}" if rule.since else ""
+        since = f" since {format_seconds(rule.since)}" if rule.since else ""
         print(f"{rule.permission:<5} {rule.rule}{through}{granted}{since}")
     if not rules:
         print(f"{options.principal} may not read this entry")

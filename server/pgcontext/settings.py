@@ -19,7 +19,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from pgcontext.errors import StartRefused
 from pgcontext.principal import check_name
-from pgcontext.storage.store import AccessPolicy
+from pgcontext.storage.values import AccessPolicy
 
 if TYPE_CHECKING:
     from pgcontext.storage.postgres.options import PostgresOptions

@@ -217,8 +217,9 @@ async def measure_in_turn(
                 list(zip(acts, meters, strict=True)) for acts in zip(*map(_single_calls, workloads), strict=True)
             )
         ]
+    calls = [*rounds, filling]
     return [
-        dict(zip(TARGETS, [median_cost([one[place] for one in costs]) for costs in [*rounds, filling]], strict=True))
+        dict(zip(TARGETS, (median_cost([one[place] for one in costs]) for costs in calls), strict=True))
         for place in range(len(servers))
     ]
 

@@ -15,7 +15,7 @@ import pytest
 from concurrency.conftest import CloseGate
 from concurrency.gates import everything, outcome, together
 from pgcontext.principal import Principal
-from pgcontext.storage.store import Image, NewEntry
+from pgcontext.storage.values import Image, NewEntry
 from support.options import settings_for
 from support.world import World, serving
 

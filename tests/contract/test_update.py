@@ -10,7 +10,8 @@ import pytest
 
 from contract.helpers import IMAGE, OTHER_PIXEL, UNKNOWN_ID, grants, read, refusal, share
 from pgcontext.principal import Principal
-from pgcontext.storage.store import EntryChange, EntryRights, Store
+from pgcontext.storage.store import Store
+from pgcontext.storage.values import EntryChange, EntryRights
 from support.options import settings_for
 from support.world import World, serving
 

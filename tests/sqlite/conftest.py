@@ -10,7 +10,7 @@ import pytest
 
 from pgcontext.principal import Principal
 from pgcontext.storage.sqlite.store import SqliteStore
-from pgcontext.storage.store import AccessPolicy, NewEntry
+from pgcontext.storage.values import AccessPolicy, NewEntry
 
 ALICE = Principal("alice")
 OpenStore = Callable[..., Awaitable[SqliteStore]]

@@ -6,7 +6,7 @@ import pytest
 
 from pgcontext.errors import NoPrincipal
 from pgcontext.principal import Principal
-from pgcontext.storage.store import EntryFilter, MetadataCondition, NewEntry, PrefixMatch
+from pgcontext.storage.values import EntryFilter, MetadataCondition, NewEntry, PrefixMatch
 
 ALICE = Principal("alice")
 BOB = Principal("bob", ("red",))

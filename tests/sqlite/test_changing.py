@@ -21,7 +21,7 @@ from pgcontext.errors import (
 )
 from pgcontext.principal import Principal
 from pgcontext.storage.sqlite.util import merge_patch
-from pgcontext.storage.store import AccessPolicy, EntryChange, Image, NewEntry, Unshared
+from pgcontext.storage.values import AccessPolicy, EntryChange, Image, NewEntry, Unshared
 
 ALICE = Principal("alice")
 BOB = Principal("bob")

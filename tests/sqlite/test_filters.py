@@ -9,7 +9,7 @@ import pytest
 from pgcontext.errors import InvalidArgument, StartRefused
 from pgcontext.principal import Principal
 from pgcontext.storage.sqlite.store import SqliteStore
-from pgcontext.storage.store import AccessPolicy, EntryFilter, MetadataCondition, NewEntry
+from pgcontext.storage.values import AccessPolicy, EntryFilter, MetadataCondition, NewEntry
 from pgcontext.text.dates import parse_date
 
 ALICE = Principal("alice")

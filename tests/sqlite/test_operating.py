@@ -14,7 +14,7 @@ from pgcontext.principal import Principal
 from pgcontext.storage.operating import Finding
 from pgcontext.storage.sqlite.operating import examine, explain_access
 from pgcontext.storage.sqlite.store import SqliteStore
-from pgcontext.storage.store import AccessPolicy, NewEntry
+from pgcontext.storage.values import AccessPolicy, NewEntry
 from surface.process import run
 
 FIELDS = {"status": "string", "priority": "integer"}

@@ -14,7 +14,7 @@ import pytest
 
 from pgcontext.errors import Busy, StartRefused
 from pgcontext.principal import Principal
-from pgcontext.storage.store import EntryFilter, NewEntry
+from pgcontext.storage.values import EntryFilter, NewEntry
 
 ALICE = Principal("alice")
 EVERYTHING = EntryFilter()
@@ -23,7 +23,7 @@ WRITER = """
 import asyncio, sys
 from pgcontext.principal import Principal
 from pgcontext.storage.sqlite.store import SqliteStore
-from pgcontext.storage.store import AccessPolicy, NewEntry
+from pgcontext.storage.values import AccessPolicy, NewEntry
 
 async def main(path, name, count):
     store = SqliteStore(path, AccessPolicy(), indexed_fields={"status": "string"})

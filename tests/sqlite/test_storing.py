@@ -12,7 +12,7 @@ import pytest
 from pgcontext.errors import AtIndex, PublishRefused, ReadOnlyPrincipal
 from pgcontext.principal import Principal
 from pgcontext.storage.sqlite.util import new_entry_id
-from pgcontext.storage.store import AccessPolicy, EntryFilter, Image, NewEntry
+from pgcontext.storage.values import AccessPolicy, EntryFilter, Image, NewEntry
 
 ALICE = Principal("alice", ("red", "blue", "red"))
 BOB = Principal("bob")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgcontext.contracts.search import OPERATORS, SearchContext
-from pgcontext.storage.store import MetadataCondition
+from pgcontext.storage.values import MetadataCondition
 from pgcontext.tools.filtering import WrongFilters, entry_filter
 from support.world import Person
 

@@ -10,7 +10,7 @@ import pytest
 
 from pgcontext.errors import Busy
 from pgcontext.principal import Principal
-from pgcontext.storage.store import EntryChange, EntryRights, WriteOutcome
+from pgcontext.storage.values import EntryChange, EntryRights, WriteOutcome
 from support.options import settings_for
 from support.world import Person, ToolRefused, World, serving
 from surface.another_server import Serve

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 Severity = Literal["error", "warning", "note"]
@@ -34,4 +33,4 @@ class AccessRule:
     rule: str
     through: str | None
     granted_by: str | None
-    since: datetime | None
+    since: str | None

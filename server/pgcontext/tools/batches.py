@@ -20,7 +20,7 @@ from pgcontext.contracts.faults import describe_faults
 from pgcontext.contracts.fields import Request
 from pgcontext.contracts.limits import Limits
 from pgcontext.errors import AtIndex, InvalidArgument, PgcontextError
-from pgcontext.storage.store import EntryChange, WriteOutcome
+from pgcontext.storage.values import EntryChange, WriteOutcome
 from pgcontext.tools.base import Tool, ToolContext
 from pgcontext.tools.entries import deletion_message, entry_change, needs_version, new_entry
 from pgcontext.tools.identifiers import resolve_each, resolve_ids

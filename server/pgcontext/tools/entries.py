@@ -17,7 +17,7 @@ from pgcontext.contracts.entries import (
     Updated,
 )
 from pgcontext.errors import EntryNotFound
-from pgcontext.storage.store import EntryChange, Image, NewEntry
+from pgcontext.storage.values import EntryChange, Image, NewEntry
 from pgcontext.tools.base import Tool, ToolContext
 from pgcontext.tools.identifiers import resolve_id, resolve_ids
 from pgcontext.tools.rendering import load_images, render_entry

@@ -8,7 +8,7 @@ from typing import Any
 
 from pgcontext.contracts.fields import MAX_IDENTIFIER_LENGTH, MAX_LIST, MAX_UNKNOWN, decode_json, to_boolean
 from pgcontext.contracts.search import OPERATORS, EntryFilters
-from pgcontext.storage.store import EntryFilter, MetadataCondition
+from pgcontext.storage.values import EntryFilter, MetadataCondition
 from pgcontext.text.characters import check_characters, shown
 from pgcontext.text.metadata import normalise_number
 

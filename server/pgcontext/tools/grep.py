@@ -9,7 +9,7 @@ import anyio
 
 from pgcontext.contracts.navigation import GrepContext, GrepResult
 from pgcontext.errors import InvalidArgument
-from pgcontext.storage.store import Candidate, EntryFilter
+from pgcontext.storage.values import Candidate, EntryFilter
 from pgcontext.text.grep import Found, LineMatch, Outcome, Pattern, Wanted, WrongPattern, search_texts
 from pgcontext.text.needles import needles_of
 from pgcontext.tools.base import Tool, ToolContext

@@ -9,7 +9,7 @@ import anyio
 
 from pgcontext.contracts.navigation import ContextRange, NavigateContext, Outline, ReadContextRange
 from pgcontext.errors import EntryNotFound, InvalidArgument
-from pgcontext.storage.store import Entry, TextSpan
+from pgcontext.storage.values import Entry, TextSpan
 from pgcontext.text.characters import shown
 from pgcontext.text.lines import slice_characters
 from pgcontext.text.outline import ROOT, Node, find_node, outline

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-from pgcontext.storage.store import Entry, StoredImage
+from pgcontext.storage.values import Entry, StoredImage
 from pgcontext.tools.base import ToolContext
 from pgcontext.tools.offloading import run_off_loop
 

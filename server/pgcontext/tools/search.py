@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from pgcontext.contracts.search import SearchContext, SearchResult
-from pgcontext.storage.store import Entry
+from pgcontext.storage.values import Entry
 from pgcontext.tools.base import Tool, ToolContext
 from pgcontext.tools.filtering import WrongFilters, entry_filter
 from pgcontext.tools.rendering import Images, load_images, render_entry

@@ -13,7 +13,7 @@ from pgcontext.contracts.sharing import (
     UnsharedOutput,
 )
 from pgcontext.errors import ShareWithAnonymous
-from pgcontext.storage.store import Grant
+from pgcontext.storage.values import Grant
 from pgcontext.text.dates import format_seconds
 from pgcontext.tools.base import Tool, ToolContext
 from pgcontext.tools.identifiers import resolve_id

@@ -6,7 +6,7 @@ from typing import Any
 
 from pgcontext.contracts.sync import IngestStatePage, ListIngestState, PlanContextSync, SyncPlanOutput
 from pgcontext.errors import InvalidArgument
-from pgcontext.storage.store import IngestState, ManifestItem, SyncPlan
+from pgcontext.storage.values import IngestState, ManifestItem, SyncPlan
 from pgcontext.text.cursors import make_cursor, parse_cursor
 from pgcontext.tools.base import Tool, ToolContext
 

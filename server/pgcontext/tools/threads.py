@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pgcontext.contracts.threads import GetStatistics, ListThreads, StatisticsOutput, ThreadList
-from pgcontext.storage.store import Thread
+from pgcontext.storage.values import Thread
 from pgcontext.tools.base import Tool, ToolContext
 
 _OFF = {"enabled": False, "available": False}

@@ -22,6 +22,7 @@ from pgcontext.storage.postgres.installer import (
     stored_settings,
 )
 from pgcontext.storage.postgres.options import SERVER_ROLE, PostgresOptions
+from pgcontext.storage.postgres.store import TimestampLoader
 
 Connection = psycopg.Connection[Any]
 _MIGRATE = "run pgcontext migrate as the owner of the schema, with this environment"
@@ -38,8 +39,9 @@ def explain_access(
     """
     query = sql.SQL("select * from {}(%s, %s, %s)").format(sql.Identifier(options.schema, "explain_access"))
     with psycopg.connect(options.conninfo, autocommit=True) as connection:
+        connection.adapters.register_loader("timestamptz", TimestampLoader)
         try:
-            rows = connection.execute(query, (entry_id, principal, list(groups))).fetchall()
+            rows = connection.execute(query, (entry_id, principal, list(groups)), binary=True).fetchall()
         except psycopg.errors.InsufficientPrivilege as error:
             raise StartRefused("This takes the login that owns the tables, or a superuser") from error
         except psycopg.Error as error:

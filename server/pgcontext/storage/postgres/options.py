@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg.conninfo import make_conninfo
 
-from pgcontext.storage.store import AccessPolicy, IndexSyncMode
+from pgcontext.storage.values import AccessPolicy, IndexSyncMode
 
 SERVER_ROLE = "pgcontext_server"
 REPORTER_ROLE = "pgcontext_reporter"

@@ -25,7 +25,7 @@ from pgcontext.errors import Busy, Interrupted, StartRefused, error_from_sqlstat
 from pgcontext.principal import Principal
 from pgcontext.storage.postgres.installer import NOT_A_MEMBER, ensure_current
 from pgcontext.storage.postgres.options import PostgresOptions
-from pgcontext.storage.store import (
+from pgcontext.storage.values import (
     Candidate,
     ConnectionMetrics,
     Entry,
@@ -167,7 +167,7 @@ class PostgresStore:
         filter: EntryFilter,
         needles: Sequence[str],
         limit: int,
-        created_before: datetime | None,
+        created_before: str | None,
         id_before: str | None,
     ) -> list[Candidate]:
         arguments = (_filter_document(filter), list(needles), limit, created_before, id_before)
@@ -365,7 +365,7 @@ class _HexLoader(Loader):
         return bytes(data).hex()
 
 
-class _TimestampLoader(Loader):
+class TimestampLoader(Loader):
     """Reads a timestamp as the text that results show, whatever time zone and date style the session has."""
 
     format = Format.BINARY
@@ -400,7 +400,7 @@ async def _stands(connection: AsyncConnection[Row]) -> bool:
 
 async def _configure(connection: AsyncConnection[Row]) -> None:
     connection.adapters.register_loader("uuid", _HexLoader)
-    connection.adapters.register_loader("timestamptz", _TimestampLoader)
+    connection.adapters.register_loader("timestamptz", TimestampLoader)
     # a transaction is begun and ended by the statements of the pipeline
     await connection.set_autocommit(True)
 

@@ -11,7 +11,7 @@ import apsw
 from pgcontext.errors import NoPrincipal, PublishRefused, ReadOnlyPrincipal
 from pgcontext.principal import Principal
 from pgcontext.storage.sqlite.util import to_json
-from pgcontext.storage.store import AccessPolicy, EntryRights
+from pgcontext.storage.values import AccessPolicy, EntryRights
 
 T = TypeVar("T")
 Value = str | int | float | bytes | None

@@ -48,7 +48,7 @@ from pgcontext.storage.sqlite.util import (
     new_entry_id,
     to_json,
 )
-from pgcontext.storage.store import (
+from pgcontext.storage.values import (
     Entry,
     EntryChange,
     Image,

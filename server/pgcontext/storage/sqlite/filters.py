@@ -17,7 +17,7 @@ import apsw
 from pgcontext.errors import InvalidArgument
 from pgcontext.storage.sqlite.access import Value
 from pgcontext.storage.sqlite.util import to_json, to_micros
-from pgcontext.storage.store import EntryFilter, IndexSyncMode, MetadataCondition
+from pgcontext.storage.values import EntryFilter, IndexSyncMode, MetadataCondition
 
 _COMPARISONS = {"eq": "=", "ne": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _MEMBERSHIPS = {"in": "in", "not_in": "not in"}

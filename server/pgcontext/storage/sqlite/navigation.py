@@ -8,8 +8,9 @@ from datetime import datetime
 from pgcontext.errors import EntryNotFound
 from pgcontext.storage.sqlite.access import Session, Value, in_order, with_rules
 from pgcontext.storage.sqlite.filters import compile_filter
-from pgcontext.storage.sqlite.util import to_datetime, to_json, to_micros
-from pgcontext.storage.store import Candidate, EntryFilter, EntryText, PrefixMatch, TextSpan
+from pgcontext.storage.sqlite.util import to_json, to_micros
+from pgcontext.storage.values import Candidate, EntryFilter, EntryText, PrefixMatch, TextSpan
+from pgcontext.text.dates import format_timestamp
 from pgcontext.text.lines import slice_characters, slice_lines
 
 # ids
@@ -40,7 +41,7 @@ def list_candidates(
     filter: EntryFilter,
     needles: Sequence[str],
     limit: int,
-    created_before: datetime | None,
+    created_before: str | None,
     id_before: str | None,
 ) -> list[Candidate]:
     """See `Store.list_candidates`.
@@ -49,7 +50,7 @@ def list_candidates(
     are asked, about the entries before them, and only when they did not suffice.
     """
     predicate, bindings = compile_filter(filter)
-    bindings["before"] = None if created_before is None else to_micros(created_before)
+    bindings["before"] = None if created_before is None else to_micros(datetime.fromisoformat(created_before))
     bindings["id_before"] = id_before
     if not needles:
         return [_candidate(*row) for row in _newest(session, predicate, bindings, limit)]
@@ -91,7 +92,7 @@ def _trigrams(needle: str) -> str:
 
 
 def _candidate(entry_id: str, octets: int, visibility: str, is_owner: int, created_at: int) -> Candidate:
-    return Candidate(entry_id, octets, visibility, bool(is_owner), to_datetime(created_at))  # type: ignore[arg-type]
+    return Candidate(entry_id, octets, visibility, bool(is_owner), format_timestamp(created_at))  # type: ignore[arg-type]
 
 
 _CANDIDATES = with_rules("""

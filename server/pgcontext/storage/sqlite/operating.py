@@ -17,8 +17,9 @@ from pgcontext.errors import EntryNotFound, StartRefused
 from pgcontext.resources import resource_folder
 from pgcontext.storage.operating import AccessRule, Finding
 from pgcontext.storage.sqlite.filters import sync_metadata_indexes
-from pgcontext.storage.sqlite.util import to_datetime, to_json
-from pgcontext.storage.store import AccessPolicy
+from pgcontext.storage.sqlite.util import to_json
+from pgcontext.storage.values import AccessPolicy
+from pgcontext.text.dates import format_timestamp
 
 _MIGRATE = "run pgcontext migrate"
 
@@ -47,7 +48,7 @@ def explain_access(
     if not found:
         raise EntryNotFound(entry_id)
     return [
-        AccessRule(permission, rule, through, granted_by, None if since is None else to_datetime(since))
+        AccessRule(permission, rule, through, granted_by, None if since is None else format_timestamp(since))
         for permission, rule, through, granted_by, since in rows
     ]
 

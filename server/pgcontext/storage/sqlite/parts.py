@@ -6,7 +6,7 @@ import base64
 from collections.abc import Sequence
 
 from pgcontext.storage.sqlite.access import Session
-from pgcontext.storage.store import Image
+from pgcontext.storage.values import Image
 
 
 def replace_text(session: Session, entry_id: str, text: str, content_hash: str) -> None:

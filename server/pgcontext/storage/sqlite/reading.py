@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pgcontext.storage.sqlite.access import Session, in_order, with_rules
 from pgcontext.storage.sqlite.util import to_json
-from pgcontext.storage.store import ContentType, Entry, Source, Visibility
+from pgcontext.storage.values import ContentType, Entry, Source, Visibility
 from pgcontext.text.dates import format_timestamp
 
 # a code point takes at most so many bytes in UTF-8

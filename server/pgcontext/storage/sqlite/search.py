@@ -5,7 +5,7 @@ from __future__ import annotations
 from pgcontext.storage.sqlite.access import Session, Value, with_rules
 from pgcontext.storage.sqlite.filters import compile_filter
 from pgcontext.storage.sqlite.reading import read_entries
-from pgcontext.storage.store import Entry, EntryFilter
+from pgcontext.storage.values import Entry, EntryFilter
 
 _SEARCH = with_rules("""
     select entry.id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pgcontext.errors import EntryNotFound, NotOwner, ShareWithAnonymous, ShareWithOwner
 from pgcontext.storage.sqlite.access import Session, ensure_may_write, get_entry_rights
 from pgcontext.storage.sqlite.util import current_micros
-from pgcontext.storage.store import Grant, Permission, PrincipalType, Unshared
+from pgcontext.storage.values import Grant, Permission, PrincipalType, Unshared
 from pgcontext.text.dates import format_timestamp
 
 

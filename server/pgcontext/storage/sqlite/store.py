@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 import apsw
@@ -17,7 +16,7 @@ from pgcontext.storage.sqlite import access, filters, navigation, search, sharin
 from pgcontext.storage.sqlite import entries as entry_functions
 from pgcontext.storage.sqlite.access import Session
 from pgcontext.storage.sqlite.connection import Database
-from pgcontext.storage.store import (
+from pgcontext.storage.values import (
     AccessPolicy,
     Candidate,
     ConnectionMetrics,
@@ -158,7 +157,7 @@ class SqliteStore:
         filter: EntryFilter,
         needles: Sequence[str],
         limit: int,
-        created_before: datetime | None,
+        created_before: str | None,
         id_before: str | None,
     ) -> list[Candidate]:
         return await self._read(

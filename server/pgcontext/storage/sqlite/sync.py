@@ -13,7 +13,7 @@ from typing import Literal
 
 from pgcontext.storage.sqlite.access import Session, Value, with_rules
 from pgcontext.storage.sqlite.util import to_json
-from pgcontext.storage.store import IngestState, ManifestItem, PlannedDelete, PlannedUpdate, SyncPlan
+from pgcontext.storage.values import IngestState, ManifestItem, PlannedDelete, PlannedUpdate, SyncPlan
 
 _MOST_LISTED = 100
 
