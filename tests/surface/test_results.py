@@ -44,6 +44,8 @@ async def calls_of_every_tool(person: Person) -> list[tuple[str, dict[str, Any]]
         ("grep_context", {"pattern": "t", "output_mode": "count"}),
         ("navigate_context", {"context_id": first}),
         ("read_context_range", {"context_id": first, "start_char": 1, "end_char": 3}),
+        ("plan_context_sync", {"thread_id": "t", "manifest": [{"source_id": "a", "keep": True}]}),
+        ("list_ingest_state", {"thread_id": "t"}),
         ("list_threads", {}),
         ("get_statistics", {}),
         ("store_context_batch", {"entries": [STORED, broken], "atomic": False}),
