@@ -66,5 +66,5 @@ async def test_a_hostile_pattern_ends_and_the_server_goes_on(serve_with: ServeWi
         answer = await mallory.grep_context(pattern="a!$", is_regex=True)
         assert (answer["total_matches"], answer["truncated"]) == (1, False)
         # and literals, which no time limit of an engine guards
-        answer = await mallory.grep_context(pattern="A" * 15_000 + "b")
+        answer = await mallory.grep_context(pattern="A" * 3_000 + "b")
         assert answer["total_matches"] == 0
