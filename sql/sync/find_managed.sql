@@ -1,7 +1,7 @@
 create or replace function find_managed(
     p_thread_id text, p_limit integer, p_after_source_id text, p_after_entry_id uuid
 )
-returns table (place bigint, entry_id uuid)
+returns setof uuid
 language plpgsql
 stable
 rows 100
@@ -10,20 +10,17 @@ set search_path from current
 as $$
 begin
     return query
-    select row_number() over (order by page.source_id, page.id), page.id
-    from (
-        select e.source_id, e.id
-        from entry as e
-        where
-            e.corpus = corpus_digest(p_thread_id)
-            and e.owner = (select current_principal())
-            and e.source_id is not null
-            -- a source id is never empty
-            and (e.source_id, e.id)
-            > (coalesce(p_after_source_id, ''), coalesce(p_after_entry_id, '00000000-0000-0000-0000-000000000000'))
-        order by e.source_id, e.id
-        limit p_limit
-    ) as page;
+    select e.id
+    from entry as e
+    where
+        e.corpus = corpus_digest(p_thread_id)
+        and e.owner = (select current_principal())
+        and e.source_id is not null
+        -- a source id is never empty
+        and (e.source_id, e.id)
+        > (coalesce(p_after_source_id, ''), coalesce(p_after_entry_id, '00000000-0000-0000-0000-000000000000'))
+    order by e.source_id, e.id
+    limit p_limit;
 end;
 $$;
 

@@ -79,15 +79,13 @@ def _change(pair: _Compared) -> Literal["text", "metadata", "both"]:
 
 _MANAGED = "entry.thread_id = :thread and entry.owner = :principal and entry.source_id is not null"
 _IN_RANGE = "entry.source_id > :after and entry.source_id <= :through"
+_OTHERS = f"entry.thread_id = :thread and entry.source_id is not null and {_IN_RANGE} and {{is_readable}}"
+# others' entries lie before and after the caller's own in the index
 _COUNTS = with_rules(f"""
     select
         (select count(*) from entry where {_MANAGED} and {_IN_RANGE}),
-        (
-            select count(*)
-            from entry
-            where entry.thread_id = :thread and entry.owner <> :principal and entry.source_id is not null
-                and {_IN_RANGE} and {{is_readable}}
-        )
+        (select count(*) from entry where entry.owner < :principal and {_OTHERS})
+        + (select count(*) from entry where entry.owner > :principal and {_OTHERS})
 """)
 _NAMED = f"""
     with item as materialized (
