@@ -1,0 +1,1 @@
+"""Documents: text out of files, and the folders that files may come from."""
