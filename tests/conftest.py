@@ -75,7 +75,10 @@ def make_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         if mode == "sqlite":
             folder: Path = request.getfixturevalue("sqlite_folder")
             return SqliteStore(
-                folder / "pgcontext.db", settings.access_policy(), indexed_fields=settings.metadata_indexed_fields
+                folder / "pgcontext.db",
+                settings.access_policy(),
+                indexed_fields=settings.metadata_indexed_fields,
+                language=settings.fts_language,
             )
         row_level_security = mode == "postgresql"
         server: PostgresServer = request.getfixturevalue("postgres")

@@ -219,7 +219,9 @@ def test_store_has_methods() -> None:
 
 @pytest.mark.parametrize("function", sorted(stored_functions()))
 def test_store_method_has_its_sql_function(function: str) -> None:
-    assert sql_arguments(function) == stored_functions()[function]
+    """Binary parts of documents follow as arguments of their own."""
+    arguments = [name for name in sql_arguments(function) if name not in ("embeddings", "token_codes")]
+    assert arguments == stored_functions()[function]
 
 
 @pytest.mark.parametrize("function", sorted(stored_functions()))

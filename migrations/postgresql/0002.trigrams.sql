@@ -6,7 +6,6 @@ do $$
 declare
     v_schema name;
 begin
-    create extension if not exists pg_trgm with schema public;
     select n.nspname into strict v_schema
     from pg_catalog.pg_extension as x
     inner join pg_catalog.pg_namespace as n on n.oid = x.extnamespace
@@ -15,8 +14,13 @@ begin
     execute format(
         $index$
         create index entry_trigram_idx on entry using gin ((
-            replace(replace(replace(replace(
-                lower(text_content collate "C"), e'\u0130', 'i'), e'\u0131', 'i'), e'\u017f', 's'), e'\u212a', 'k')
+            case
+                when octet_length(text_content) = length(text_content) then lower(text_content collate "C")
+                else
+                    replace(replace(replace(replace(
+                        lower(text_content collate "C"),
+                        e'\u0130', 'i'), e'\u0131', 'i'), e'\u017f', 's'), e'\u212a', 'k')
+            end
         ) %I.gin_trgm_ops)
         $index$,
         v_schema

@@ -14,6 +14,7 @@ from mcp.server.lowlevel import Server
 from mcp_types import CallToolRequestParams, ListToolsResult, PaginatedRequestParams
 
 from pgcontext import __version__
+from pgcontext.generation.generators import Generators, create_generators
 from pgcontext.principal import Principal
 from pgcontext.settings import Settings
 from pgcontext.storage.store import Store
@@ -51,6 +52,8 @@ def create_store(settings: Settings) -> Store:
         settings.access_policy(),
         indexed_fields=settings.metadata_indexed_fields,
         index_sync_mode=settings.metadata_index_sync_mode,
+        language=settings.fts_language,
+        word_ranking=settings.fts_ranking,
     )
 
 
@@ -59,13 +62,15 @@ def create_server(
     store: Store,
     resolve_principal: PrincipalResolver | None = None,
     observe_call: CallObserver | None = None,
+    generators: Generators | None = None,
 ) -> Server[None]:
-    """The MCP server over a store, which it opens and closes.
+    """The MCP server over a store, which it opens and closes, as it does the generators.
 
-    Without `resolve_principal` every call is made by ACCESS_CONTROL_DEFAULT_PRINCIPAL. Raises `StartRefused`
-    when DISABLED_TOOLS names a tool that does not exist.
+    Without `resolve_principal` every call is made by ACCESS_CONTROL_DEFAULT_PRINCIPAL; without `generators` the
+    settings choose them. Raises `StartRefused` when DISABLED_TOOLS names a tool that does not exist.
     """
-    toolbox = Toolbox(settings, store)
+    generators = generators or create_generators(settings)
+    toolbox = Toolbox(settings, store, generators)
     default_principal = Principal(settings.access_control_default_principal)
 
     async def list_tools(_context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -84,7 +89,7 @@ def create_server(
         "pgcontext",
         version=__version__,
         instructions=settings.mcp_server_instructions or INSTRUCTIONS,
-        lifespan=_StoreLifespan(store),
+        lifespan=_Lifespan(store, generators),
         on_list_tools=list_tools,
         # the SDK asks before each call, to compare headers with arguments; no argument of ours is mapped to one
         get_tool_input_schema=lambda _name: _NO_HEADERS,
@@ -95,14 +100,15 @@ def create_server(
     return server
 
 
-class _StoreLifespan:
-    """Opens the store for the first connection of a server and closes it after the last.
+class _Lifespan:
+    """Opens the store and the generators for the first connection of a server and closes them after the last.
 
     Over HTTP and stdio there is one; connections in memory may overlap.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, generators: Generators) -> None:
         self._store = store
+        self._generators = generators
         self._users = 0
         self._turn = anyio.Lock()
 
@@ -119,11 +125,16 @@ class _StoreLifespan:
                 async with self._turn:
                     self._users -= 1
                     if self._users == 0:
-                        await self._store.close()
+                        await self._close()
 
     async def _open(self) -> None:
         try:
             await self._store.open()
+            await self._generators.open()
         except BaseException:
-            await self._store.close()
+            await self._close()
             raise
+
+    async def _close(self) -> None:
+        await self._generators.close()
+        await self._store.close()

@@ -177,6 +177,15 @@ class MetadataTooLarge(PgcontextError):
         super().__init__("The entry's metadata would become too large: at most 1000000 characters of JSON")
 
 
+class WrongChunks(PgcontextError):
+    """Chunks that are not in order, leave out a part of the text or go beyond it."""
+
+    sqlstate = "PC033"
+
+    def __init__(self) -> None:
+        super().__init__("The chunks are not in order or do not cover the text")
+
+
 class WrongIsolation(PgcontextError):
     """The database gives the server transactions of another isolation level than the writing functions need."""
 
@@ -256,6 +265,8 @@ def _build(sqlstate: str, message: str, detail: Mapping[str, Any]) -> PgcontextE
             return NoPrincipal()
         case MetadataTooLarge.sqlstate:
             return MetadataTooLarge()
+        case WrongChunks.sqlstate:
+            return WrongChunks()
         case WrongIsolation.sqlstate:
             return WrongIsolation()
         case InvalidArgument.sqlstate:

@@ -6,25 +6,33 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Mapping
-from ipaddress import ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pgcontext.errors import StartRefused
-from pgcontext.principal import check_name
+from pgcontext.setting_types import (
+    Feature,
+    IndexedFields,
+    Language,
+    LogLevel,
+    Megabytes,
+    Names,
+    Networks,
+    PrincipalId,
+    PublicUrl,
+    SchemaName,
+    Seconds,
+)
 from pgcontext.storage.values import AccessPolicy
 
 if TYPE_CHECKING:
     from pgcontext.storage.postgres.options import PostgresOptions
 
-FIELD_TYPES = ("string", "integer", "boolean", "float", "object", "array")
 DEFAULT_INDEXED_FIELDS = {
     "status": "string",
     "agent_name": "string",
@@ -34,77 +42,6 @@ DEFAULT_INDEXED_FIELDS = {
     "references": "object",
     "technologies": "array",
 }
-
-_FIELD_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", re.ASCII)
-_SCHEMA_NAME = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,62}", re.ASCII)
-
-
-def _split(value: Any) -> Any:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value
-
-
-def _to_upper_case(value: Any) -> Any:
-    return value.upper() if isinstance(value, str) else value
-
-
-def _to_lower_case(value: Any) -> Any:
-    """The word for a switch, which may also be a boolean."""
-    return str(value).lower() if isinstance(value, (str, bool)) else value
-
-
-def _parse_indexed_fields(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    fields: dict[str, str] = {}
-    for part in _split(value):
-        name, _, kind = part.partition(":")
-        if not _FIELD_NAME.fullmatch(name):
-            raise ValueError(f"'{name}' is not a field name (letters, digits, '_', '-', and '.' between keys)")
-        if (kind or "string") not in FIELD_TYPES:
-            raise ValueError(f"'{kind}' is not a type; the types are {', '.join(FIELD_TYPES)}")
-        if name in fields:
-            raise ValueError(f"'{name}' is listed twice")
-        fields[name] = kind or "string"
-    return fields
-
-
-def _check_principal(value: Any) -> Any:
-    return check_name(value) if isinstance(value, str) else value
-
-
-def _check_schema(value: Any) -> Any:
-    if not isinstance(value, str) or not _SCHEMA_NAME.fullmatch(value):
-        raise ValueError(
-            "must be 1 to 63 lower-case letters, digits and '_', beginning neither with a digit nor with 'pg_'"
-        )
-    return value
-
-
-def _check_networks(value: Any) -> Any:
-    networks = _split(value)
-    for network in networks if isinstance(networks, tuple) else ():
-        try:
-            ip_network(network)
-        except ValueError:
-            raise ValueError(f"'{network}' is not an IP address or network") from None
-    return networks
-
-
-def _check_public_url(value: Any) -> Any:
-    if isinstance(value, str):
-        parts = urlsplit(value)
-        if (
-            parts.scheme not in ("http", "https")
-            or not parts.hostname
-            or parts.query
-            or parts.fragment
-            or parts.username
-        ):
-            raise ValueError("must be an http or https address, without user, query and fragment")
-        return value.rstrip("/")
-    return value
 
 
 def data_folder() -> Path:
@@ -118,14 +55,7 @@ def data_folder() -> Path:
     return base / "pgcontext"
 
 
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
-Networks = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_check_networks)]
-PublicUrl = Annotated[str, BeforeValidator(_check_public_url)]
-PrincipalId = Annotated[str, BeforeValidator(_check_principal)]
 _AUTO = " `auto` and `true` offer it."
-Megabytes = Annotated[int, Field(ge=1, le=1024)]
-Feature = Annotated[Literal["auto", "true", "false"], BeforeValidator(_to_lower_case)]
-Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
 class Settings(BaseSettings):
@@ -136,9 +66,7 @@ class Settings(BaseSettings):
     )
 
     # core
-    log_level: Annotated[
-        Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(_to_upper_case)
-    ] = Field("INFO", description="How much the log on stderr says.")
+    log_level: LogLevel = Field("INFO", description="How much the log on stderr says.")
     log_format: Literal["text", "json"] = Field(
         "text", description="Lines for people, or one JSON object per line."
     )
@@ -285,12 +213,107 @@ class Settings(BaseSettings):
     )
 
     # features
+    enable_fts: Feature = Field(
+        "auto", description="Whether entries are searched by words; `auto` and `true` do so."
+    )
+    enable_semantic_search: Feature = Field(
+        "auto",
+        description=(
+            "Whether entries are searched by meaning; `auto` does so where there is an embedding model, `true` "
+            "refuses to start without one."
+        ),
+    )
+    enable_hybrid_search: Feature = Field(
+        "auto", description="Whether hybrid_search_context is offered; `auto` offers it where any search is left."
+    )
     enable_context_sync: Feature = Field(
         "auto", description="Whether plan_context_sync and list_ingest_state are offered; `auto` offers them."
     )
 
+    # search
+    fts_language: Language = Field(
+        "english",
+        description=(
+            "The language by which words are reduced to stems: `simple` for none, or one of the snowball "
+            "languages of PostgreSQL. After a change the words of all entries are derived anew at the next start."
+        ),
+    )
+    fts_ranking: Literal["idf", "cover_density"] = Field(
+        "idf",
+        description=(
+            "How matches by words are ranked: `idf` counts rare words for more and long texts for less, "
+            "`cover_density` (PostgreSQL only) takes ts_rank_cd, which prefers words that stand close together."
+        ),
+    )
+    hybrid_rrf_k: int = Field(
+        60, ge=1, le=1000, description="The smoothing of reciprocal rank fusion: the larger, the flatter."
+    )
+    hybrid_rrf_overfetch: int = Field(
+        2, ge=1, le=10, description="How many times a hundred entries each leg of a hybrid search brings."
+    )
+    hybrid_fts_or_threshold: int = Field(
+        4,
+        ge=1,
+        le=1000,
+        description="From how many significant words on any of them suffices for a hybrid search, not all.",
+    )
+
+    # embeddings
+    enable_embedding_generation: bool = Field(
+        True, description="Whether texts are embedded when they are stored, so that they are found by meaning."
+    )
+    embedding_provider: Literal["builtin", "none"] = Field(
+        "builtin",
+        description="What embeds: `builtin` is a model in the server's process, `none` leaves search by words.",
+    )
+    embedding_model: str = Field(
+        "all-MiniLM-L6-v2", description="The model. `builtin` has only the one that is the default."
+    )
+    embedding_dim: int = Field(384, ge=1, le=4000, description="The dimension of the model's vectors.")
+    embedding_max_concurrent: int = Field(
+        3,
+        ge=1,
+        le=64,
+        description=(
+            "How many texts are embedded at once; also the number of threads of `builtin`, which never uses more "
+            "than there are cores."
+        ),
+    )
+    embedding_timeout_s: Seconds = Field(
+        240,
+        description=(
+            "How long embedding one text may take, in seconds. What is not done by then is stored without, found "
+            "by words, and embedded later."
+        ),
+    )
+    enable_chunking: bool = Field(True, description="Whether long texts are embedded in parts.")
+    chunk_size: int = Field(1500, ge=100, le=100_000, description="The most characters of a part.")
+    chunk_overlap: int = Field(
+        150, ge=0, description="How many characters a part shares with the one before; at most half of CHUNK_SIZE."
+    )
+    chunk_aggregation: Literal["max"] = Field(
+        "max", description="How an entry's parts make its score: `max` takes the best."
+    )
+
+    # reranking
+    enable_reranking: bool = Field(
+        True, description="Whether the best 100 results of a ranked search are put into a finer order."
+    )
+    reranking_provider: Literal["builtin", "none"] = Field(
+        "builtin", description="What judges them: `builtin` compares the query's tokens with those of the texts."
+    )
+    reranking_neighbour_weight: float = Field(
+        0.3,
+        ge=0,
+        le=0.5,
+        description=(
+            "How much an entry rises when the entry before it in its thread is among the results; the entry after "
+            "it counts a third. 0 turns this off."
+        ),
+    )
+
     # metadata
-    metadata_indexed_fields: Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_indexed_fields)] = Field(
+    metadata_indexed_fields: IndexedFields = Field(
         default_factory=lambda: dict(DEFAULT_INDEXED_FIELDS),
         description=(
             "Metadata fields with an index, separated by commas, each `name` or `name:type`. The types are "
@@ -343,9 +366,7 @@ class Settings(BaseSettings):
     postgresql_ssl_mode: Literal["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] = Field(
         "prefer", description="Encryption of the connection, as libpq's `sslmode`."
     )
-    postgresql_schema: Annotated[str, BeforeValidator(_check_schema)] = Field(
-        "pgcontext", description="The schema that holds everything."
-    )
+    postgresql_schema: SchemaName = Field("pgcontext", description="The schema that holds everything.")
     postgresql_pool_min: int = Field(2, ge=0, le=1000, description="Connections kept open.")
     postgresql_pool_max: int = Field(20, ge=1, le=1000, description="The most connections of one server process.")
     postgresql_pool_timeout_s: Seconds = Field(
@@ -364,11 +385,42 @@ class Settings(BaseSettings):
 
     def features_off(self) -> frozenset[str]:
         """What is left out by ENABLE_..., as `Tool.feature` names it."""
-        return frozenset(
+        off = {
             name.removeprefix("enable_")
             for name in type(self).model_fields
             if name.startswith("enable_") and getattr(self, name) == "false"
-        )
+        }
+        if not self.has_embeddings:
+            off.add("semantic_search")
+        if {"fts", "semantic_search"} <= off:
+            off.add("hybrid_search")
+        return frozenset(off)
+
+    @property
+    def has_embeddings(self) -> bool:
+        """Whether there is a model that embeds."""
+        return self.enable_embedding_generation and self.embedding_provider != "none"
+
+    @model_validator(mode="after")
+    def _check_semantic_search(self) -> Self:
+        if self.enable_semantic_search == "true" and not self.has_embeddings:
+            raise ValueError("ENABLE_SEMANTIC_SEARCH is true, but there is no embedding provider")
+        return self
+
+    @model_validator(mode="after")
+    def _check_chunks(self) -> Self:
+        if self.chunk_overlap > self.chunk_size // 2:
+            raise ValueError("CHUNK_OVERLAP must be at most half of CHUNK_SIZE")
+        return self
+
+    @model_validator(mode="after")
+    def _check_builtin_model(self) -> Self:
+        if self.embedding_provider == "builtin":
+            if self.embedding_model != "all-MiniLM-L6-v2":
+                raise ValueError("EMBEDDING_MODEL: the built-in provider has only 'all-MiniLM-L6-v2'")
+            if self.embedding_dim != 384:
+                raise ValueError("EMBEDDING_DIM must be 384, the dimension of the built-in model")
+        return self
 
     def access_policy(self) -> AccessPolicy:
         """The deployment's access rules as the backends take them."""
@@ -389,6 +441,8 @@ class Settings(BaseSettings):
             policy=self.access_policy(),
             indexed_fields=self.metadata_indexed_fields,
             index_sync_mode=self.metadata_index_sync_mode,
+            language=self.fts_language,
+            word_ranking=self.fts_ranking,
             row_level_security=self.enable_postgresql_rls,
             pool_min=self.postgresql_pool_min,
             pool_max=self.postgresql_pool_max,

@@ -12,7 +12,10 @@ begin atomic
     protected as (
         select pg_class.oid, pg_class.relname, pg_class.relowner
         from pg_catalog.pg_class
-        where pg_class.oid in ('entry'::regclass, 'entry_grant'::regclass, 'entry_image'::regclass)
+        where pg_class.oid in (
+            'entry'::regclass, 'entry_grant'::regclass, 'entry_image'::regclass, 'chunk'::regclass,
+            'chunk_embedding'::regclass
+        )
     ),
 
     foreign_policies as (

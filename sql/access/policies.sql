@@ -5,6 +5,8 @@ alter table entry enable row level security;
 alter table entry_grant enable row level security;
 alter table entry_image enable row level security;
 alter table thread_figure enable row level security;
+alter table chunk enable row level security;
+alter table chunk_embedding enable row level security;
 alter table setting enable row level security;
 alter table database_login enable row level security;
 alter table installed_file enable row level security;
@@ -51,6 +53,14 @@ with check (may_change_entry(entry_id) and (select may_write()));
 drop policy if exists entry_image_delete on entry_image;
 create policy entry_image_delete on entry_image for delete
 using (may_change_entry(entry_id) and (select may_write()));
+
+drop policy if exists chunk_read on chunk;
+create policy chunk_read on chunk for select
+using (exists (select from entry where entry.id = chunk.entry_id));
+
+drop policy if exists chunk_embedding_read on chunk_embedding;
+create policy chunk_embedding_read on chunk_embedding for select
+using (exists (select from entry where entry.id = chunk_embedding.entry_id));
 
 -- what the operator decided is no secret but for the salt of the locks (see lock_turns); what is installed
 -- and whom the logins stand for concerns the owner of the tables alone

@@ -20,7 +20,10 @@ begin
         from pg_catalog.pg_policy as policy
         inner join pg_catalog.pg_class on policy.polrelid = pg_class.oid
         where
-            pg_class.oid in ('entry'::regclass, 'entry_grant'::regclass, 'entry_image'::regclass)
+            pg_class.oid in (
+                'entry'::regclass, 'entry_grant'::regclass, 'entry_image'::regclass, 'chunk'::regclass,
+                'chunk_embedding'::regclass
+            )
             and policy.polname ~ ('^' || pg_class.relname || '_(read|insert|update|delete)$')
     );
 end;

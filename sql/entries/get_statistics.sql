@@ -6,7 +6,10 @@ returns table (
     total_threads bigint,
     total_images bigint,
     unique_tags bigint,
-    database_bytes bigint
+    database_bytes bigint,
+    indexed_entries bigint,
+    embedded_entries bigint,
+    embedding_bytes bigint
 )
 language plpgsql
 stable
@@ -38,6 +41,19 @@ begin
         from threads
     ),
 
+    chunked as (
+        select count(*) as indexed, count(*) filter (where each.pending = 0) as embedded
+        from (
+            select chunk.entry_id, count(*) filter (where chunk_embedding.entry_id is null) as pending
+            from entry
+            inner join chunk on chunk.entry_id = entry.id
+            left join chunk_embedding
+                on chunk_embedding.entry_id = chunk.entry_id and chunk_embedding.chunk_index = chunk.chunk_index
+            where $query$ || readable_condition() || $query$
+            group by chunk.entry_id
+        ) as each
+    ),
+
     images as (
         select count(*) as images
         from entry
@@ -57,14 +73,18 @@ begin
         counts.threads,
         images.images,
         tags.tags,
-        pg_database_size(current_database())
+        pg_database_size(current_database()),
+        chunked.indexed,
+        chunked.embedded,
+        pg_total_relation_size('chunk_embedding')
     from counts
     cross join images
     cross join tags
+    cross join chunked
     $query$
     using v_principal, v_granted;
 end;
 $$;
 
 comment on function get_statistics is
-'Counts over the entries that the current principal may read, and the size of the whole database.';
+'Counts over the entries that the current principal may read, and the sizes of the whole database and of all embeddings.';

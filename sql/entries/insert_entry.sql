@@ -1,4 +1,6 @@
-create or replace function insert_entry(p_entry jsonb)
+create or replace function insert_entry(
+    p_entry jsonb, p_embeddings halfvec[] default null, p_token_codes bytea[] default null
+)
 returns uuid
 language plpgsql
 volatile
@@ -8,6 +10,7 @@ declare
     v_images constant jsonb := coalesce(p_entry -> 'images', '[]');
     v_id uuid;
 begin
+    perform set_config('pgcontext.writes_chunks', 'on', true);
     insert into entry (thread_id, source, content_type, text_content, metadata, tags, visibility)
     values (
         p_entry ->> 'thread_id',
@@ -19,6 +22,8 @@ begin
         coalesce(p_entry ->> 'visibility', setting_value('default_visibility'), 'private')
     )
     returning id into v_id;
+    perform set_config('pgcontext.writes_chunks', 'off', true);
+    perform replace_chunks(v_id, p_entry -> 'chunks', p_embeddings, p_token_codes);
     if v_images <> '[]' then
         perform replace_images(v_id, v_images);
     end if;
@@ -33,4 +38,4 @@ end;
 $$;
 
 comment on function insert_entry is
-'Inserts one entry of the current principal: {thread_id, source, text, metadata, tags, images, visibility}.';
+'Inserts one entry of the current principal: {thread_id, source, text, metadata, tags, images, visibility, chunks}; see write_chunks.';

@@ -1,4 +1,9 @@
-create or replace function store_entries(p_entries jsonb, p_atomic boolean default true)
+create or replace function store_entries(
+    p_entries jsonb,
+    p_atomic boolean default true,
+    p_embeddings halfvec[] default null,
+    p_token_codes bytea[] default null
+)
 returns table (index integer, entry_id uuid, is_new boolean, error_code text, error_detail jsonb)
 language plpgsql
 volatile
@@ -19,7 +24,8 @@ begin
         error_code := null;
         error_detail := null;
         begin
-            select stored.entry_id, stored.is_new into entry_id, is_new from store_entry(v_entry) as stored;
+            select stored.entry_id, stored.is_new into entry_id, is_new 
+            from store_entry(v_entry, p_embeddings, p_token_codes) as stored;
         exception when others then
             get stacked diagnostics error_code = returned_sqlstate, v_detail = pg_exception_detail;
             error_detail := batch_failure(error_code, sqlerrm, v_detail, index, p_atomic);
@@ -30,4 +36,4 @@ end;
 $$;
 
 comment on function store_entries is
-'Stores entries [{thread_id, source, text, metadata, tags, images, visibility, deduplicate}] of the current principal, in order. A deduplicating item that repeats an entry merges into it (see find_repeated_entry). Atomic: the first failure undoes all; otherwise it is reported in its row.';
+'Stores entries [{thread_id, source, text, metadata, tags, images, visibility, deduplicate, chunks}] of the current principal, in order. A deduplicating item that repeats an entry merges into it (see find_repeated_entry). Chunks are [[begin, end, number], …], the number being a place in p_embeddings and p_token_codes or null. Atomic: the first failure undoes all; otherwise it is reported in its row.';

@@ -1,4 +1,6 @@
-create or replace function store_entry(p_entry jsonb)
+create or replace function store_entry(
+    p_entry jsonb, p_embeddings halfvec[] default null, p_token_codes bytea[] default null
+)
 returns table (entry_id uuid, is_new boolean)
 language plpgsql
 volatile
@@ -20,7 +22,7 @@ begin
     end if;
     is_new := entry_id is null;
     if is_new then
-        entry_id := insert_entry(p_entry);
+        entry_id := insert_entry(p_entry, p_embeddings, p_token_codes);
     else
         perform merge_entry(entry_id, p_entry);
     end if;

@@ -1,4 +1,9 @@
-create or replace function update_entry(p_change jsonb, p_changes_before integer default 0)
+create or replace function update_entry(
+    p_change jsonb,
+    p_changes_before integer default 0,
+    p_embeddings halfvec[] default null,
+    p_token_codes bytea[] default null
+)
 returns void
 language plpgsql
 volatile
@@ -7,8 +12,10 @@ as $$
 declare
     v_id constant uuid := (p_change ->> 'entry_id')::uuid;
     v_images constant jsonb := p_change -> 'images';
+    v_chunks constant jsonb := p_change -> 'chunks';
     v_rights record;
     v_refusal text;
+    v_has_new_chunks boolean;
 begin
     select * into v_rights from get_entry_rights(array[v_id]);
     v_refusal := case
@@ -23,6 +30,12 @@ begin
         );
     end if;
 
+    -- another text, or embeddings that a text has been waiting for
+    v_has_new_chunks := p_change ? 'text' and (
+        v_chunks @? '$[*][2] ? (@ != null)'
+        or p_change ->> 'text' <> (select text_content from entry where id = v_id)
+    ) is true;
+    perform set_config('pgcontext.writes_chunks', 'on', true);
     update entry
     set
         text_content = coalesce(p_change ->> 'text', entry.text_content),
@@ -43,7 +56,11 @@ begin
             else 'multimodal'
         end
     where entry.id = v_id;
+    perform set_config('pgcontext.writes_chunks', 'off', true);
 
+    if v_has_new_chunks then
+        perform replace_chunks(v_id, v_chunks, p_embeddings, p_token_codes);
+    end if;
     if v_images is not null then
         perform replace_images(v_id, v_images);
     end if;

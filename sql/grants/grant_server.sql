@@ -30,6 +30,8 @@ begin
         'update (text_content, metadata, tags, summary, content_type, visibility), delete on entry to %I', p_role
     );
     execute format('grant select, insert, delete on entry_grant, entry_image to %I', p_role);
+    -- chunks are written by replace_chunks() alone
+    execute format('grant select on chunk, chunk_embedding to %I', p_role);
     execute format('grant select on setting to %I', p_role);
     execute format('grant select on entry_overview, tag_overview, thread_overview to %I', p_role);
 end;

@@ -10,8 +10,8 @@ return format(
             then
                 'select entry.id, entry.owner = %1$L from entry where %2$s '
                 'order by entry.created_at desc, entry.id desc limit %4$s'
-        -- What one entry in ten holds turns up among the newest entries soon enough; for a rarer string the
-        -- trigram index is asked, about the entries before them, and only when they did not suffice.
+        -- A common string turns up among the newest entries soon enough; for a rarer one the trigram index is
+        -- asked, about the entries before them, and only when they did not suffice.
         else
             'with newest as materialized ('
             'select entry.id, entry.created_at from entry where %2$s '
@@ -21,12 +21,13 @@ return format(
             'inner join entry on entry.id = newest.id '
             -- folded once, not for every needle
             'cross join lateral (select %6$s as folded offset 0) as content '
-            'where content.folded like any (%5$L::text[])), '
+            'where content.folded like any (%5$L::text[]) '
+            'order by newest.created_at desc, newest.id desc limit %4$s), '
             'earlier as materialized ('
             'select entry.id, entry.owner, entry.created_at from entry where %2$s and %3$s '
             'and (entry.created_at, entry.id) < ('
             'select newest.created_at, newest.id from newest order by newest.created_at, newest.id limit 1) '
-            'and (select count(*) from newest) = %7$s and (select count(*) from recent) < %4$s) '
+            'and (select count(*) from recent) < %4$s and (select count(*) from newest) = %7$s) '
             'select found.id, found.owner = %1$L '
             'from (select * from recent union all select * from earlier) as found '
             'order by found.created_at desc, found.id desc limit %4$s'
@@ -47,7 +48,7 @@ return format(
     p_limit,
     like_patterns(p_needles),
     folded_content(),
-    10 * p_limit
+    200 + 4 * p_limit
 );
 
 comment on function compile_candidates is

@@ -4,9 +4,9 @@
     python -m tests.benchmarks.cost --row-level-security [the same numbers]
 
 A real server process is called through the official client over HTTP, one call after the other. Prints the median
-over the rounds, since other work on the machine disturbs some of them, beside the target; asserts nothing. The
-second form measures PostgreSQL with and without row-level security, round by round in turn, and prints what the
-policies cost in per cent.
+over the rounds, since other work on the machine disturbs some of them, beside the target; asserts nothing. Nothing
+is embedded: what a model costs is measured by tests.benchmarks.search. The second form measures PostgreSQL with
+and without row-level security, round by round in turn, and prints what the policies cost in per cent.
 """
 
 from __future__ import annotations
@@ -129,25 +129,25 @@ class Workload:
         self._client = client
         self._entries = entries
         self._threads = threads
-        self._random = random.Random(2026)
-        self._source = "\n".join(text.text for text in library_modules(60))
+        self.random = random.Random(2026)
+        self.source = "\n".join(text.text for text in library_modules(60))
         self._ids: list[str] = []
 
     def entry(self, number: int) -> dict[str, Any]:
         """An entry with a text cut out of real files at random, metadata and tags."""
-        begin = self._random.randrange(len(self._source) - TEXT_LENGTH)
+        begin = self.random.randrange(len(self.source) - TEXT_LENGTH)
         return {
             "thread_id": f"thread-{number % self._threads:04}",
             "source": "user" if number % 3 == 0 else "agent",
-            "text": f"{number}: {self._source[begin : begin + TEXT_LENGTH]}",
-            "tags": self._random.sample([f"topic-{topic}" for topic in range(40)], 3),
+            "text": f"{number}: {self.source[begin : begin + TEXT_LENGTH]}",
+            "tags": self.random.sample([f"topic-{topic}" for topic in range(40)], 3),
             "metadata": {
-                "project": f"project-{self._random.randrange(PROJECTS):02}",
-                "status": self._random.choice(["pending", "active", "done", "blocked"]),
+                "project": f"project-{self.random.randrange(PROJECTS):02}",
+                "status": self.random.choice(["pending", "active", "done", "blocked"]),
                 "agent_name": f"agent-{number % 8}",
                 "task_name": f"task-{number % 997}",
-                "priority": self._random.randrange(10),
-                "technologies": self._random.sample(["python", "postgresql", "sqlite", "mcp", "docker"], 2),
+                "priority": self.random.randrange(10),
+                "technologies": self.random.sample(["python", "postgresql", "sqlite", "mcp", "docker"], 2),
             },
         }
 
@@ -159,11 +159,11 @@ class Workload:
             self._ids += [item["context_id"] for item in stored["results"]]
 
     async def search(self) -> None:
-        project = f"project-{self._random.randrange(PROJECTS):02}"
+        project = f"project-{self.random.randrange(PROJECTS):02}"
         await call(self._client, "search_context", metadata={"project": project})
 
     async def get(self) -> None:
-        chosen = self._random.sample(self._ids, min(10, len(self._ids)))
+        chosen = self.random.sample(self._ids, min(10, len(self._ids)))
         await call(self._client, "get_context_by_ids", context_ids=chosen)
 
     async def list_threads(self) -> None:

@@ -55,8 +55,15 @@ FILL = """
             from generate_series(1, 20) as place
         )
     from generate_series(1, %s) as n
-    cross join (select regexp_split_to_array(string_agg(text_content, ' '), '\\W+') as word
-        from (select text_content from entry limit 500) as e) as words
+    cross join (
+        select array_agg(distinct_words.word) as word
+        from (
+            select distinct word
+            from (select text_content from entry limit 100) as e,
+                regexp_split_to_table(e.text_content, '[^a-z]+') as word
+            limit 400
+        ) as distinct_words
+    ) as words
 """
 
 

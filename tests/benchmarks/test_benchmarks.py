@@ -43,6 +43,12 @@ def test_cost_of_row_level_security(postgres: PostgresServer) -> None:
     assert "one of each" in printed.splitlines()[-1]
 
 
+def test_cost_of_embedding() -> None:
+    printed = run("embedding", "--passages", "4", "--queries", "4")
+    for figure in ("start to the first embedding", "a query", "passages of 200 words", "reranking", "cutting"):
+        assert any(line.startswith(figure) for line in printed.splitlines())
+
+
 def test_size_of_the_tool_list() -> None:
     assert "all of tools/list" in run("tokens")
 

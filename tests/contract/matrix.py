@@ -135,8 +135,9 @@ async def place_of_store(scene: Scene, result: Any, caller: Person) -> str:
 
 def mentions(scene: Scene, result: Any, caller: Person) -> bool:
     """Whether a result is about the entry; it must either tell all or show no trace at all."""
-    # the tools of the sync repeat the thread that they were asked about, and one counts what is to be kept
-    trace = json.dumps({name: part for name, part in result.items() if name not in ("thread_id", "kept_count")})
+    # what was asked is repeated, a plan names its constants, and one tool counts what is to be kept
+    repeated = ("thread_id", "query", "stats", "kept_count")
+    trace = json.dumps({name: part for name, part in result.items() if name not in repeated})
     if "total_entries" in result:
         figures = [result[name] for name in ("total_entries", "total_threads", "total_images", "unique_tags")]
         assert figures in ([0, 0, 0, 0], [1, 1, 1, 1])

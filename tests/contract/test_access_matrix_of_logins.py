@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import psycopg
 import pytest
 
-from contract.test_access_matrix import (
+from contract.matrix import (
     ACTIONS,
     CALLERS,
     GROUPS,
@@ -104,8 +104,8 @@ def connections(logins: dict[str, str]) -> Iterator[dict[str, Connection]]:
 async def test_every_login_gets_what_the_access_rules_say(
     world_of_logins: World, empty_table: None, name_of_action: str, visibility: str
 ) -> None:
-    scene = await Scene.set_up(world_of_logins, visibility)
     action = ACTIONS[name_of_action]
+    scene = await Scene.set_up(world_of_logins, visibility, action.get("metadata"))
     observed = {caller: await observe(scene, action, person(world_of_logins, caller)) for caller in CALLERS}
     assert observed == action[visibility]
 

@@ -64,7 +64,8 @@ async def reads(alice: Person, own: str) -> list[dict[str, Any]]:
     for tool, arguments in calls:
         answer = await getattr(alice, tool)(**arguments)
         answer.pop("connection_metrics", None)
-        answer.pop("database_size_mb", None)
+        for name in ("database_size_mb", "embeddings_size_mb"):
+            answer.pop(name, None)
         if "stats" in answer:
             answer["stats"] = {
                 name: answer["stats"][name] for name in ("rows_returned", "filters_applied", "backend")

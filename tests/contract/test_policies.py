@@ -143,7 +143,7 @@ async def test_nothing_is_shared_with_the_anonymous_principal_by_name(serve_with
 async def test_a_disabled_tool_is_neither_listed_nor_called(serve_with: ServeWith) -> None:
     async with serve_with(disabled_tools=("delete_context", "share_context")) as world:
         listed = {tool.name for tool in (await world.client.list_tools()).tools}
-        assert len(listed) == 11
+        assert len(listed) == 19
         assert not {"delete_context", "share_context"} & listed
         alice = world.as_("alice")
         entry_id = await alice.store("hello")

@@ -27,7 +27,7 @@ def tests_of(file: Path, folder: str) -> set[str]:
 TESTS = {test for file in FOLDER.glob("test_*.py") for test in tests_of(file, "")} - tests_of(Path(__file__), "")
 ELSEWHERE = {
     test
-    for folder in ("auth", "e2e")
+    for folder in ("auth", "e2e", "plans", "sql", "vectors")
     for file in (FOLDER.parent / folder).glob("test_*.py")
     for test in tests_of(file, f"../{folder}/")
 }

@@ -56,6 +56,16 @@ TOOLS = {
     "navigate_context": {"context_id", "max_depth", "include_node_summaries"},
     "read_context_range": {"context_id", "start_char", "end_char", "start_line", "end_line", "node_id"},
 }
+FILTERS = {
+    *("thread_id", "source", "tags", "content_type", "metadata", "metadata_filters", "start_date", "end_date"),
+}
+RANKED = {"query", "limit", "offset", "include_images", "explain_query"} | FILTERS
+TOOLS |= {
+    "hybrid_search_context": RANKED | {"fusion_method", "rrf_k"},
+    "fts_search_context": RANKED | {"mode", "highlight"},
+    "semantic_search_context": RANKED,
+}
+RANKED_TOOLS = ("hybrid_search_context", "fts_search_context", "semantic_search_context")
 REQUIRED = {
     "store_context": {"thread_id", "source", "text"},
     "get_context_by_ids": {"context_ids"},
@@ -70,6 +80,7 @@ REQUIRED = {
     "grep_context": {"pattern"},
     "navigate_context": {"context_id"},
     "read_context_range": {"context_id"},
+    **{tool: {"query"} for tool in RANKED_TOOLS},
 }
 DEFAULTS = {
     ("grep_context", "is_regex"): False,
@@ -84,6 +95,13 @@ DEFAULTS = {
     ("search_context", "offset"): 0,
     ("search_context", "include_images"): False,
     ("search_context", "explain_query"): False,
+    **{(tool, "limit"): 5 for tool in RANKED_TOOLS},
+    **{(tool, "offset"): 0 for tool in RANKED_TOOLS},
+    **{(tool, "include_images"): False for tool in RANKED_TOOLS},
+    **{(tool, "explain_query"): False for tool in RANKED_TOOLS},
+    ("hybrid_search_context", "fusion_method"): "rrf",
+    ("fts_search_context", "mode"): "match",
+    ("fts_search_context", "highlight"): False,
     ("get_context_by_ids", "include_images"): True,
     ("list_threads", "offset"): 0,
     ("plan_context_sync", "allow_empty_manifest"): False,
@@ -231,6 +249,13 @@ FULL_ARGUMENTS: dict[str, dict[str, Any]] = {
         "node_id": "setup/install",
     },
 }
+FULL_ARGUMENTS |= {
+    "hybrid_search_context": FULL_ARGUMENTS["search_context"]
+    | {"query": "x" * 10_000, "fusion_method": "convex", "rrf_k": 1000},
+    "fts_search_context": FULL_ARGUMENTS["search_context"]
+    | {"query": "alpha AND NOT beta", "mode": "boolean", "highlight": True},
+    "semantic_search_context": FULL_ARGUMENTS["search_context"] | {"query": "alpha"},
+}
 
 
 async def test_the_arguments_of_the_contract_conform_to_the_input_schemas(
@@ -255,7 +280,7 @@ async def test_every_tool_says_when_to_use_it_and_what_it_may_do(tools: dict[str
     reading = {
         *("search_context", "get_context_by_ids", "list_threads", "get_statistics", "list_context_grants"),
         *("grep_context", "navigate_context", "read_context_range", "plan_context_sync"),
-        "list_ingest_state",
+        *("list_ingest_state", *RANKED_TOOLS),
     }
     destructive = {name for name in TOOLS if name.startswith(("update", "delete", "unshare"))}
     for name, tool in tools.items():
@@ -311,6 +336,17 @@ async def scenario(alice: Person) -> list[tuple[str, dict[str, Any]]]:
         ("search_context", {"metadata_filters": bad_filter}),
         ("search_context", {"metadata_filters": bad_filter, "explain_query": True}),
         ("search_context", {"thread_id": "nowhere"}),
+        *(
+            (tool, {"query": query, "include_images": True, "explain_query": True, "offset": offset, **filters})
+            for tool in RANKED_TOOLS
+            for query, offset, filters in (
+                ("doomed", 0, {}),
+                ("?!", 0, {}),
+                ("doomed", 100, {}),
+                ("doomed", 0, {"metadata_filters": bad_filter}),
+            )
+        ),
+        ("fts_search_context", {"query": "doomed", "highlight": True}),
         ("get_context_by_ids", {"context_ids": [entry_id, doomed[0]]}),
         ("get_context_by_ids", {"context_ids": [entry_id], "include_images": False}),
         ("get_context_by_ids", {"context_ids": [UNKNOWN_ID]}),

@@ -12,7 +12,7 @@ from mcp.types import CallToolResult
 
 from contract.helpers import grants
 from contract.matrix import ACTIONS, CALLERS, GROUPS, Scene, observe, person
-from e2e.processes import ServerProcess, client_of, on_postgres
+from e2e.processes import WITH_MODEL, ServerProcess, client_of, on_postgres
 from pgcontext.principal import Principal
 from pgcontext.storage.postgres.installer import provision
 from support.issuer import jwt_settings, token
@@ -49,7 +49,7 @@ def storage_settings(mode: str, request: pytest.FixtureRequest) -> dict[str, str
 async def signed_world(storage_settings: dict[str, str], folder: Path) -> AsyncIterator[World]:
     """A server process, and a client with a token for every caller of the matrix."""
     more = jwt_settings(ACCESS_CONTROL_ANONYMOUS_PRINCIPAL="anonymous")
-    with ServerProcess(storage_settings | more, folder) as server:
+    with ServerProcess(storage_settings | more | WITH_MODEL, folder) as server:
         async with AsyncExitStack() as stack:
             people: dict[Principal, Person] = {}
             for caller in CALLERS:

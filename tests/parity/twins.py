@@ -16,7 +16,10 @@ from support.world import World, serving
 
 _UNKNOWN_ID = "01900000abcd7000800000000000%04x"
 _MOMENTS = {"created_at", "updated_at", "first_entry", "last_entry"}
-_OF_THE_BACKEND = {"database_size_mb", "connection_metrics", "execution_time_ms", "backend", "query_plan"}
+_OF_THE_BACKEND = {
+    *("database_size_mb", "embeddings_size_mb", "connection_metrics"),
+    *("execution_time_ms", "backend", "engine", "query_plan"),
+}
 
 
 @dataclass(slots=True)

@@ -37,9 +37,9 @@ def test_every_function_has_a_comment(catalog: Connection) -> None:
 
 
 def test_every_function_is_pinned_to_its_schema(catalog: Connection) -> None:
-    """A body bound when it was created, or a search path of its own, which holds nothing of the caller's."""
+    """A body bound when it was created, or a search path of its own: the schema, and the one of the extensions."""
     bound = "prosqlbody is not null"
-    pinned = "'search_path=pgcontext, pg_temp' = any(proconfig)"
+    pinned = "'search_path=pgcontext, public, pg_temp' = any(proconfig)"
     assert _functions(catalog, f"({bound} or {pinned}) is not true") == []
 
 
@@ -84,14 +84,20 @@ def test_functions_that_run_as_their_owner_are_the_ones_we_know(catalog: Connect
     assert set(_functions(catalog, "prosecdef and not starts_with(proname, 'report_')")) == {
         "count_added",
         "count_changed",
+        "derive_chunks",
         "derive_entry",
         "derive_entry_access",
         "explain_search",
         "find_candidates",
+        "explain_vectors",
+        "explain_words",
         "find_deletable",
         "find_entries",
         "find_managed",
+        "find_previous_entries",
         "find_repeated_entry",
+        "find_vector_matches",
+        "find_word_matches",
         "get_entry_rights",
         "get_statistics",
         "list_threads",
@@ -101,6 +107,7 @@ def test_functions_that_run_as_their_owner_are_the_ones_we_know(catalog: Connect
         "own_grant",
         "own_login",
         "plan_sync",
+        "replace_chunks",
         "resolve_prefixes",
     }
 
@@ -247,6 +254,7 @@ def test_child_tables_can_be_distributed_by_entry(catalog: Connection) -> None:
         catalog,
         "select conrelid::regclass::text, (select attname from pg_attribute where attrelid = conrelid "
         "and attnum = conkey[1]) from pg_constraint where contype = 'p' "
-        "and conrelid in ('entry_grant'::regclass, 'entry_image'::regclass)",
+        "and conrelid in ('entry_grant'::regclass, 'entry_image'::regclass, 'chunk'::regclass, "
+        "'chunk_embedding'::regclass)",
     )
     assert {column for _, column in keys} == {"entry_id"}

@@ -442,6 +442,16 @@ VALUES: dict[str, tuple[str, ...]] = {
 REAL = {"thread": "alices", "owner": "alice", "text": SECRET, "tag": "hush", "value": "covert"}
 FAKE = {"thread": "zzread", "owner": "zzown", "text": "zz text of somebody", "tag": "zzta", "value": "zzvalu"}
 RANDOM = {"new_entry_id"}
+ECHOES = {
+    "leaf_words",
+    "compile_leaf",
+    "analyze_text",
+    "compile_query",
+    "compile_word_candidates",
+    "compile_word_ranking",
+    "write_chunks",
+    "cut_text",
+}
 
 
 def test_no_function_answers_differently_for_what_is_hidden_and_what_is_not_there(
@@ -459,10 +469,11 @@ def test_no_function_answers_differently_for_what_is_hidden_and_what_is_not_ther
     fake = _values(FAKE, "01900000-0000-7000-8000-000000000000")
     compared = 0
     for function, types, _, is_trigger in functions:
-        if is_trigger or function in RANDOM:
+        if is_trigger or function in RANDOM | ECHOES:
             continue
         for variant in range(3):
-            arguments = ", ".join(VALUES[kind][variant % len(VALUES[kind])] for kind in types)
+            choices = [VALUES.get(kind, (f"null::{kind}",)) for kind in types]
+            arguments = ", ".join(values[variant % len(values)] for values in choices)
             call = f"select * from pgcontext.{function}({arguments})"
             answers = [_answer(bob, call, values) for values in (real, fake)]
             assert answers[0] == answers[1], call

@@ -44,11 +44,13 @@ class PostgresCase:
         self.connection = psycopg.connect(dsn, row_factory=dict_row, autocommit=True)
         self.connection.execute("drop schema if exists migrated cascade")
         self.connection.execute("create schema migrated")
+        for extension in ("vector", "pg_trgm"):
+            self.connection.execute(f"create extension if not exists {extension} with schema public")
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
         with self.connection.transaction():
-            self.connection.execute("set local search_path to migrated, pg_temp")
+            self.connection.execute("set local search_path to migrated, public, pg_temp")
             yield self.connection
 
     def tables(self) -> set[str]:

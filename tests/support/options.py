@@ -32,6 +32,8 @@ def options_for(conninfo: str, row_level_security: bool, settings: Settings | No
         conninfo=conninfo,
         policy=settings.access_policy(),
         indexed_fields=settings.metadata_indexed_fields,
+        language=settings.fts_language,
+        word_ranking=settings.fts_ranking,
         row_level_security=row_level_security,
         pool_min=1,
         pool_max=4,

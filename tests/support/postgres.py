@@ -58,6 +58,9 @@ class PostgresServer:
                 sql.SQL(options),  # type: ignore[arg-type]
             )
         )
+        # what only a superuser may do, on the instance of any operator
+        self.execute("create extension if not exists vector", name)
+        self.execute("create extension if not exists pg_trgm", name)
         return name
 
     def drop_database(self, name: str) -> None:

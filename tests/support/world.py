@@ -14,9 +14,11 @@ from mcp.server.context import ServerRequestContext
 from mcp.types import CallToolResult
 
 from pgcontext.app import create_server
+from pgcontext.generation.generators import Generators
 from pgcontext.principal import Principal
 from pgcontext.settings import Settings
 from pgcontext.storage.store import Store
+from support.generators import bag_of_words
 
 T = TypeVar("T")
 _CALLER = "test.pgcontext/caller"
@@ -93,9 +95,14 @@ def _identity(principal: Principal) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def serving(settings: Settings, store: Store, *, mode: str = "auto") -> AsyncIterator[World]:
-    """A server over the store with a client in memory, usable from any task of this loop."""
-    server = create_server(settings, store, caller_of_request)
+async def serving(
+    settings: Settings, store: Store, *, mode: str = "auto", generators: Generators | None = None
+) -> AsyncIterator[World]:
+    """A server over the store with a client in memory, usable from any task of this loop.
+
+    Unless told otherwise it embeds with a model that costs next to nothing.
+    """
+    server = create_server(settings, store, caller_of_request, generators=generators or bag_of_words(settings))
     async with in_own_task(Client(server, mode=mode)) as client:
         yield World(store, client, settings)
 

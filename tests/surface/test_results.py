@@ -36,6 +36,12 @@ async def calls_of_every_tool(person: Person) -> list[tuple[str, dict[str, Any]]
         ("store_context", STORED),
         ("search_context", {"include_images": True, "explain_query": True}),
         ("search_context", {"metadata_filters": [{"key": "..", "operator": "eq"}], "explain_query": True}),
+        *(
+            (tool, {"query": query, "explain_query": True, "include_images": True, "offset": offset})
+            for tool in ("hybrid_search_context", "fts_search_context", "semantic_search_context")
+            for query, offset in (("first", 0), ("?!", 0), ("first", 99))
+        ),
+        ("fts_search_context", {"query": "first", "highlight": True}),
         ("get_context_by_ids", {"context_ids": [first, second]}),
         ("get_context_by_ids", {"context_ids": [first], "include_images": False}),
         ("update_context", {"context_id": first, "metadata_patch": {"a": 1}}),
@@ -50,6 +56,8 @@ async def calls_of_every_tool(person: Person) -> list[tuple[str, dict[str, Any]]
         ("get_statistics", {}),
         ("store_context_batch", {"entries": [STORED, broken], "atomic": False}),
         ("update_context_batch", {"updates": [{"context_id": second, "text": "new"}]}),
+        ("plan_context_sync", {"thread_id": "t", "manifest": [{"source_id": "a", "keep": True}]}),
+        ("list_ingest_state", {"thread_id": "t"}),
         ("share_context", grant),
         ("share_context", grant),
         ("list_context_grants", {"context_id": first}),
@@ -158,7 +166,17 @@ async def test_get_statistics_tells_what_is_there_and_what_is_not_built(alice: P
     assert statistics["by_source"] == {"user": 0, "agent": 1}
     assert statistics["connection_metrics"]["backend"] == "sqlite"
     assert statistics["database_size_mb"] > 0
-    assert statistics["semantic_search"] == {"enabled": False, "available": False}
+    assert statistics["semantic_search"] == {
+        "enabled": True,
+        "available": True,
+        "model": "bag-of-words",
+        "dimensions": 384,
+        "embedding_count": 1,
+        "pending_count": 0,
+        "coverage_percentage": 100.0,
+    }
+    assert statistics["fts"]["indexed_entries"] == 1
+    assert statistics["summary_generation"] == {"enabled": False, "available": False}
     assert statistics["index_tree"] == {"enabled": False, "node_count": 0}
 
 

@@ -13,6 +13,7 @@ from pgcontext.contracts.schema import plain_response_schema, plain_schema
 from pgcontext.errors import StartRefused
 from pgcontext.tools.dispatch import Toolbox, describe_tool
 from pgcontext.tools.registry import ALL_TOOLS, enabled_tools
+from support.generators import bag_of_words
 from support.options import settings_for
 from support.world import ToolRefused, World
 from surface.another_server import Serve
@@ -58,6 +59,9 @@ def test_there_are_the_tools_in_order() -> None:
     assert [tool.name for tool in ALL_TOOLS] == [
         "store_context",
         "search_context",
+        "hybrid_search_context",
+        "fts_search_context",
+        "semantic_search_context",
         "get_context_by_ids",
         "update_context",
         "delete_context",
@@ -121,13 +125,13 @@ async def test_both_protocol_eras_list_the_same_tools(world: World, serve: Serve
     async with serve("legacy") as legacy_world:
         legacy = await legacy_world.client.list_tools()
     assert [tool.model_dump() for tool in modern.tools] == [tool.model_dump() for tool in legacy.tools]
-    assert len(modern.tools) == 18
+    assert len(modern.tools) == 21
 
 
 async def test_disabled_tools_are_neither_listed_nor_callable(serve: Serve) -> None:
     async with serve(disabled_tools="delete_context, share_context") as restricted:
         names = {tool.name for tool in (await restricted.client.list_tools()).tools}
-        assert len(names) == 16
+        assert len(names) == 19
         assert not names & {"delete_context", "share_context"}
         with pytest.raises(ToolRefused, match="There is no tool called delete_context"):
             await restricted.as_("alice").delete_context(thread_id="t")
@@ -135,10 +139,10 @@ async def test_disabled_tools_are_neither_listed_nor_callable(serve: Serve) -> N
 
 def test_a_disabled_tool_that_does_not_exist_refuses_the_start(world: World) -> None:
     with pytest.raises(StartRefused, match="DISABLED_TOOLS: no tool is called delete_everything"):
-        Toolbox(settings_for(disabled_tools="delete_everything"), world.store)
+        Toolbox(settings_for(disabled_tools="delete_everything"), world.store, bag_of_words(settings_for()))
 
 
 def test_the_whole_list_costs_few_tokens(world: World) -> None:
-    descriptions = Toolbox(settings_for(), world.store).descriptions
+    descriptions = Toolbox(settings_for(), world.store, bag_of_words(settings_for())).descriptions
     listing = descriptions.model_dump_json(by_alias=True, exclude_none=True)
-    assert len(listing) < 1_500 * len(descriptions.tools)
+    assert len(listing) < 1_900 * len(descriptions.tools)

@@ -49,6 +49,8 @@ class StatisticsOutput(BaseModel):
     total_images: int
     unique_tags: int
     database_size_mb: float = 0
+    embeddings_size_mb: float = 0
+    embeddings_size_estimated: bool = False
     connection_metrics: dict[str, Any]
     semantic_search: dict[str, Any]
     fts: dict[str, Any]

@@ -26,13 +26,17 @@ from pgcontext.storage.values import (
     EntryFilter,
     EntryRights,
     EntryText,
+    FusionMethod,
     Grant,
+    HybridRanking,
     IngestState,
     ManifestItem,
     NewEntry,
+    Passage,
     Permission,
     PrefixMatch,
     PrincipalType,
+    RankedMatch,
     Source,
     Statistics,
     StoredImage,
@@ -42,6 +46,7 @@ from pgcontext.storage.values import (
     Unshared,
     WriteOutcome,
 )
+from pgcontext.text.query import QueryNode
 
 
 class Store(Protocol):
@@ -138,6 +143,46 @@ class Store(Protocol):
 
     async def explain_search(self, caller: Principal, filter: EntryFilter, limit: int, offset: int) -> str:
         """The engine's own plan for `search_entries`, as text."""
+
+    async def rank_words(
+        self, caller: Principal, query: QueryNode, filter: EntryFilter, limit: int
+    ) -> list[RankedMatch]:
+        """The readable entries that pass the filter and match the query, best first; see docs/search.md."""
+
+    async def explain_words(self, caller: Principal, query: QueryNode, filter: EntryFilter, limit: int) -> str:
+        """The engine's own plan for `rank_words`, as text."""
+
+    async def rank_vectors(
+        self, caller: Principal, vector: bytes, filter: EntryFilter, limit: int
+    ) -> list[RankedMatch]:
+        """The readable entries that pass the filter and lie nearest to a vector (float16, little endian).
+
+        An entry counts with its nearest chunk; entries without embeddings are not found.
+        """
+
+    async def explain_vectors(self, caller: Principal, vector: bytes, filter: EntryFilter, limit: int) -> str:
+        """The engine's own plan for `rank_vectors`, as text."""
+
+    async def rank_hybrid(
+        self,
+        caller: Principal,
+        query: QueryNode | None,
+        vector: bytes | None,
+        filter: EntryFilter,
+        method: FusionMethod,
+        rrf_k: int,
+        leg_limit: int,
+        limit: int,
+    ) -> HybridRanking:
+        """The first `leg_limit` of both legs in one order, best first; None leaves a leg out."""
+
+    async def preview_entries(self, caller: Principal, entry_ids: Sequence[str], text_length: int) -> list[Entry]:
+        """The readable ones among these ids, in the order given, each once; texts cut as in `search_entries`."""
+
+    async def read_passages(
+        self, caller: Principal, entry_ids: Sequence[str], chunk_indexes: Sequence[int]
+    ) -> list[Passage]:
+        """The texts of chunks of readable entries, in the order given; the two lists go together."""
 
     # navigation
 

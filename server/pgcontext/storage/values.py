@@ -18,6 +18,9 @@ ContentType = Literal["text", "multimodal"]
 Visibility = Literal["private", "public"]
 PrincipalType = Literal["user", "group"]
 Permission = Literal["read", "write"]
+FusionMethod = Literal["rrf", "convex"]
+WordRanking = Literal["idf", "cover_density"]
+"""How matches by words are ranked; docs/search.md explains both."""
 IndexSyncMode = Literal["additive", "strict", "auto", "warn"]
 """What happens when the indexes on metadata fields differ from the ones wanted."""
 
@@ -46,8 +49,25 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
+class NewChunk:
+    """A span of a text in code points, with what search by meaning needs; the chunks of a text cover all of it.
+
+    `embedding` is the vector in float16, little endian; `token_codes` 16 bytes for each token. Both are None where
+    there is no embedding (yet).
+    """
+
+    begin: int
+    end: int
+    embedding: bytes | None = None
+    token_codes: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class NewEntry:
-    """An entry to store. Text, tags and metadata are already normalised and validated."""
+    """An entry to store. Text, tags and metadata are already normalised and validated.
+
+    Without `chunks` the backend cuts the text itself.
+    """
 
     thread_id: str
     source: Source
@@ -57,6 +77,7 @@ class NewEntry:
     images: tuple[Image, ...] | None = None
     visibility: Visibility | None = None
     deduplicate: bool = True
+    chunks: tuple[NewChunk, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +86,7 @@ class EntryChange:
 
     `expected_version` is the version the change was computed from: when the stored one differs, the change is
     refused with `VersionConflict`. What earlier items of the same call have changed does not count. None skips
-    the comparison (a metadata patch applies to any version).
+    the comparison (a metadata patch applies to any version). `chunks` are those of `text`.
     """
 
     entry_id: str
@@ -76,6 +97,7 @@ class EntryChange:
     tags: tuple[str, ...] | None = None
     images: tuple[Image, ...] | None = None
     visibility: Visibility | None = None
+    chunks: tuple[NewChunk, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +155,47 @@ class Entry:
     is_owner: bool
     created_at: str
     updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RankedMatch:
+    """An entry as a ranked search found it: the chunk that matches best, and how it matched.
+
+    Scores of a leg that has not found the entry are None, except that `semantic_distance` is given for every
+    chunk with an embedding where a vector was searched for. `previous_id` is the readable entry before this one
+    in its thread, by creation.
+    """
+
+    entry_id: str
+    chunk_index: int
+    begin_offset: int
+    end_offset: int
+    token_codes: bytes | None
+    previous_id: str | None
+    fts_score: float | None = None
+    fts_rank: int | None = None
+    semantic_distance: float | None = None
+    semantic_rank: int | None = None
+    fused_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HybridRanking:
+    """The fused order, best first, and how many entries each leg found, and both of them."""
+
+    matches: list[RankedMatch]
+    fts_count: int = 0
+    semantic_count: int = 0
+    common_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The text of one chunk."""
+
+    entry_id: str
+    chunk_index: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +288,10 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Figures over the entries the caller may read, and the size of the whole database."""
+    """Figures over the entries the caller may read, and the sizes of the whole database and of all embeddings.
+
+    An entry is indexed when it has chunks, and embedded when all of these have embeddings; the others are pending.
+    """
 
     total_entries: int
     by_source: dict[str, int]
@@ -234,6 +300,9 @@ class Statistics:
     total_images: int
     unique_tags: int
     database_bytes: int | None
+    indexed_entries: int
+    embedded_entries: int
+    embedding_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pgcontext.contracts.faults import describe_faults
 from pgcontext.contracts.fields import Request
 from pgcontext.contracts.limits import Limits
 from pgcontext.errors import InvalidArgument
+from pgcontext.generation.generators import Generators
 from pgcontext.principal import Principal
 from pgcontext.settings import Settings
 from pgcontext.storage.store import Store
@@ -28,6 +29,7 @@ class ToolContext:
     caller: Principal
     settings: Settings
     limits: Limits
+    generators: Generators
 
 
 @dataclass(frozen=True, slots=True)

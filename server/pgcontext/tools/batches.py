@@ -22,7 +22,7 @@ from pgcontext.contracts.limits import Limits
 from pgcontext.errors import AtIndex, InvalidArgument, PgcontextError
 from pgcontext.storage.values import EntryChange, WriteOutcome
 from pgcontext.tools.base import Tool, ToolContext
-from pgcontext.tools.entries import deletion_message, entry_change, needs_version, new_entry
+from pgcontext.tools.entries import deletion_message, entry_change, needs_version, new_entries, with_chunks
 from pgcontext.tools.identifiers import resolve_each, resolve_ids
 from pgcontext.tools.offloading import run_off_loop
 
@@ -84,7 +84,7 @@ def _merge(items: Sequence[Any], written: Sequence[WriteOutcome]) -> list[WriteO
 
 async def _store_context_batch(context: ToolContext, request: StoreContextBatch) -> dict[str, Any]:
     items = await _validate_items(context, StoreContext, request.entries, request.atomic)
-    entries = [new_entry(item) for item in items if isinstance(item, StoreContext)]
+    entries = await new_entries(context, [item for item in items if isinstance(item, StoreContext)])
     written = await context.store.store_entries(context.caller, entries, request.atomic) if entries else []
     return _batch_result("Stored", _merge(items, written))
 
@@ -94,7 +94,7 @@ async def _update_context_batch(context: ToolContext, request: UpdateContextBatc
     changes = await _changes(context, items)
     if request.atomic:
         _raise_first(changes)
-    valid = [change for change in changes if isinstance(change, EntryChange)]
+    valid = await with_chunks(context, [change for change in changes if isinstance(change, EntryChange)])
     written = await context.store.update_entries(context.caller, valid, request.atomic) if valid else []
     return _batch_result("Updated", _merge(changes, written))
 

@@ -13,6 +13,7 @@ from pydantic_core import to_json
 from pgcontext.contracts.limits import Limits
 from pgcontext.contracts.schema import plain_response_schema, plain_schema
 from pgcontext.errors import PgcontextError, ReadOnlyPrincipal
+from pgcontext.generation.generators import Generators
 from pgcontext.principal import Principal
 from pgcontext.settings import Settings
 from pgcontext.storage.store import Store
@@ -42,10 +43,11 @@ def describe_tool(tool: Tool[Any]) -> ToolDescription:
 class Toolbox:
     """The tools that one deployment offers."""
 
-    def __init__(self, settings: Settings, store: Store) -> None:
+    def __init__(self, settings: Settings, store: Store, generators: Generators) -> None:
         """Raises `StartRefused` when DISABLED_TOOLS names a tool that does not exist."""
         self._settings = settings
         self._store = store
+        self._generators = generators
         self._limits = Limits(
             max_image_bytes=settings.max_image_size_mb * 2**20,
             max_total_bytes=settings.max_total_size_mb * 2**20,
@@ -76,7 +78,7 @@ class Toolbox:
             raise PgcontextError(f"There is no tool called {shown(name)}")
         if tool.writes and caller.id == self._settings.access_control_anonymous_principal:
             raise ReadOnlyPrincipal(name)
-        context = ToolContext(self._store, caller, self._settings, self._limits)
+        context = ToolContext(self._store, caller, self._settings, self._limits, self._generators)
         return await tool.call(context, arguments)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pgcontext.contracts.entries import (
@@ -32,8 +33,13 @@ _FIELD_NAMES = {
 }
 
 
-def new_entry(request: StoreContext) -> NewEntry:
-    """What the store is to keep."""
+async def new_entries(context: ToolContext, requests: Sequence[StoreContext]) -> list[NewEntry]:
+    """What the store is to keep, with the chunks of the texts."""
+    chunks = await context.generators.prepare([request.text for request in requests])
+    return [replace(_new_entry(request), chunks=each) for request, each in zip(requests, chunks, strict=True)]
+
+
+def _new_entry(request: StoreContext) -> NewEntry:
     return NewEntry(
         thread_id=request.thread_id,
         source=request.source,
@@ -60,6 +66,13 @@ def entry_change(request: UpdateContext, entry_id: str, expected_version: int | 
     )
 
 
+async def with_chunks(context: ToolContext, changes: Sequence[EntryChange]) -> list[EntryChange]:
+    """The changes, those of a text with the chunks of the new one."""
+    texts = {index: change.text for index, change in enumerate(changes) if change.text is not None}
+    prepared = dict(zip(texts, await context.generators.prepare(list(texts.values())), strict=True))
+    return [replace(change, chunks=prepared.get(index)) for index, change in enumerate(changes)]
+
+
 def needs_version(request: UpdateContext) -> bool:
     """Whether a change depends on the version it was computed from; a patch alone fits any version."""
     return request.model_fields_set != {"context_id", "metadata_patch"}
@@ -72,7 +85,8 @@ def _images(images: Sequence[ImageInput] | None) -> tuple[Image, ...] | None:
 
 
 async def _store_context(context: ToolContext, request: StoreContext) -> dict[str, Any]:
-    [outcome] = await context.store.store_entries(context.caller, [new_entry(request)], atomic=False)
+    entries = await new_entries(context, [request])
+    [outcome] = await context.store.store_entries(context.caller, entries, atomic=False)
     if outcome.error is not None:
         raise outcome.error
     return {
@@ -102,8 +116,8 @@ async def _update_context(context: ToolContext, request: UpdateContext) -> dict[
         if not rights:
             raise EntryNotFound(entry_id)
         version = rights[0].version
-    change = entry_change(request, entry_id, version)
-    [outcome] = await context.store.update_entries(context.caller, [change], atomic=False)
+    changes = await with_chunks(context, [entry_change(request, entry_id, version)])
+    [outcome] = await context.store.update_entries(context.caller, changes, atomic=False)
     if outcome.error is not None:
         raise outcome.error
     fields = [name for parameter, name in _FIELD_NAMES.items() if parameter in request.model_fields_set]

@@ -17,9 +17,7 @@ from pgcontext.tools.filtering import WrongFilters, entry_filter
 from pgcontext.tools.workers import OutOfBounds, run_in_worker
 
 _FIRST_BATCH = 10
-"""Entries that are asked for first: often they hold enough matches. Each time after it is `_GROWTH` times more."""
-
-_GROWTH = 4
+"""Entries that are asked for first: often they hold enough matches."""
 
 _PAGE_ENTRIES = 200
 _PAGE_OCTETS = 1 << 20
@@ -116,7 +114,7 @@ class _Scan:
                 return
             last = batch[wanted - 1]
             self._entries_left -= wanted
-            wanted *= _GROWTH
+            wanted = self._entries_left
         self.is_truncated = True
 
     async def _search(self, texts: list[tuple[str, str]]) -> Outcome:

@@ -6,12 +6,15 @@ from collections.abc import Collection
 from typing import Any
 
 from pgcontext.errors import StartRefused
-from pgcontext.tools import batches, entries, grep, navigation, search, sharing, sync, threads
+from pgcontext.tools import batches, entries, grep, navigation, ranked, search, sharing, sync, threads
 from pgcontext.tools.base import Tool
 
 ALL_TOOLS: tuple[Tool[Any], ...] = (
     entries.STORE_CONTEXT,
     search.SEARCH_CONTEXT,
+    ranked.HYBRID_SEARCH_CONTEXT,
+    ranked.FTS_SEARCH_CONTEXT,
+    ranked.SEMANTIC_SEARCH_CONTEXT,
     entries.GET_CONTEXT_BY_IDS,
     entries.UPDATE_CONTEXT,
     entries.DELETE_CONTEXT,

@@ -6,10 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from pgcontext.contracts.threads import GetStatistics, ListThreads, StatisticsOutput, ThreadList
-from pgcontext.storage.values import Thread
+from pgcontext.storage.values import Statistics, Thread
 from pgcontext.tools.base import Tool, ToolContext
 
 _OFF = {"enabled": False, "available": False}
+_ENGINES = {"postgresql": "tsvector", "sqlite": "fts5"}
 
 
 def _render_thread(thread: Thread) -> dict[str, Any]:
@@ -41,17 +42,61 @@ async def _get_statistics(context: ToolContext, _request: GetStatistics) -> dict
         "unique_tags": figures.unique_tags,
     }
     if figures.database_bytes is not None:
-        result["database_size_mb"] = round(figures.database_bytes / 2**20, 2)
-    return result | {
-        "connection_metrics": metrics | metrics.pop("extra"),
-        "semantic_search": _OFF,
-        "fts": _OFF,
-        "chunking": _OFF,
-        "reranking": _OFF,
+        result["database_size_mb"] = _megabytes(figures.database_bytes)
+    if context.settings.has_embeddings:
+        result["embeddings_size_mb"] = _megabytes(figures.embedding_bytes)
+        result["embeddings_size_estimated"] = False
+    return result | {"connection_metrics": metrics | metrics.pop("extra")} | _features(context, figures)
+
+
+def _features(context: ToolContext, figures: Statistics) -> dict[str, Any]:
+    settings, off = context.settings, context.settings.features_off()
+    provider, reranker = context.generators.provider, context.generators.reranker
+    embedded, indexed, total = figures.embedded_entries, figures.indexed_entries, figures.total_entries
+    return {
+        "semantic_search": _status(
+            "semantic_search" not in off and provider is not None,
+            model=provider and provider.model,
+            dimensions=provider and provider.dimension,
+            embedding_count=embedded,
+            pending_count=total - embedded,
+            coverage_percentage=_share(embedded, total),
+        ),
+        "fts": _status(
+            "fts" not in off,
+            language=settings.fts_language,
+            backend=context.store.backend,
+            engine=_ENGINES[context.store.backend],
+            indexed_entries=indexed,
+            coverage_percentage=_share(indexed, total),
+        ),
+        "chunking": _status(
+            settings.enable_chunking,
+            chunk_size=settings.chunk_size,
+            chunk_overlap=settings.chunk_overlap,
+            aggregation=settings.chunk_aggregation,
+        ),
+        "reranking": _status(
+            reranker is not None, provider=reranker and reranker.name, model=reranker and reranker.model
+        ),
         "summary_generation": _OFF,
         "compression": _OFF,
         "index_tree": {"enabled": False, "node_count": 0},
     }
+
+
+def _status(is_on: bool, **details: Any) -> dict[str, Any]:
+    """Whether a feature is on, and what it is like."""
+    return {"enabled": True, "available": True, **details} if is_on else dict(_OFF)
+
+
+def _share(part: int, total: int) -> float:
+    """Per cent, of nothing all."""
+    return round(100 * part / total, 2) if total else 100.0
+
+
+def _megabytes(size: int) -> float:
+    return round(size / 2**20, 2)
 
 
 LIST_THREADS = Tool(

@@ -29,7 +29,9 @@ FINGERPRINT = "release_fingerprint"
 # rows of the table `setting` that say nothing about the deployment
 _LOCK_SALT = "lock_salt"
 _POLICY_DIGEST = "policy_digest"
-_OWN_SETTINGS = [_LOCK_SALT, _POLICY_DIGEST]
+# the language that the words of all chunks are in
+_WORDS_LANGUAGE = "words_language"
+_OWN_SETTINGS = [_LOCK_SALT, _POLICY_DIGEST, _WORDS_LANGUAGE]
 _VARIANT_VERSION = 18
 
 Connection = psycopg.Connection[Any]
@@ -91,9 +93,56 @@ def provision(options: PostgresOptions) -> list[str]:
         _take_turn(connection, options)
         done = _install(connection, options, version)
         done += _sync_indexes(connection, options)
-        done += _store_settings(connection, options, version)
+        is_complete = not _scalar(connection, _LACKS_CHUNKS, ()) and not _has_stale_words(connection, options)
+        done += _store_settings(connection, options, version if is_complete else None)
+        if is_complete:
+            _note_language(connection, options)
         connection.commit()
+        if not is_complete:
+            done += _backfill(connection, options, version)
     return done
+
+
+_LACKS_CHUNKS: LiteralString = """
+    select exists (select from entry where not exists (select from chunk where chunk.entry_id = entry.id))
+"""
+_BACKFILL_BATCH = 200
+
+
+def _backfill(connection: Connection, options: PostgresOptions, version: int) -> list[str]:
+    """Give chunks to the entries that have none, and words to those with words of another language.
+
+    A few in each transaction. Only then is the database at this release: what is interrupted goes on at the next
+    start.
+    """
+    _take_turn(connection, options)
+    steps: list[LiteralString] = ["select backfill_chunks(%s::uuid, %s)"]
+    if _has_stale_words(connection, options):
+        steps.insert(0, "select renew_words(%s::uuid, %s)")
+    for step in steps:
+        last: Any = "00000000-0000-0000-0000-000000000000"
+        while last is not None:
+            _take_turn(connection, options)
+            last = _scalar(connection, step, (last, _BACKFILL_BATCH))
+            connection.commit()
+    _take_turn(connection, options)
+    _store_settings(connection, options, version)
+    _note_language(connection, options)
+    connection.commit()
+    return ["derived chunks and words of older entries for search"]
+
+
+def _has_stale_words(connection: Connection, options: PostgresOptions) -> bool:
+    query: LiteralString = "select exists (select from chunk) and setting_value(%s) is distinct from %s"
+    return bool(_scalar(connection, query, (_WORDS_LANGUAGE, options.language)))
+
+
+def _note_language(connection: Connection, options: PostgresOptions) -> None:
+    connection.execute(
+        "insert into setting (name, value) values (%s, %s) "
+        "on conflict (name) do update set value = excluded.value",
+        (_WORDS_LANGUAGE, options.language),
+    )
 
 
 def is_current(options: PostgresOptions) -> bool:
@@ -167,7 +216,49 @@ def _take_turn(connection: Connection, options: PostgresOptions) -> None:
         "select pg_advisory_xact_lock(hashtextextended('pgcontext install ' || %s, 0))", (options.schema,)
     )
     connection.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(options.schema)))
-    connection.execute("select set_config('search_path', quote_ident(%s) || ', pg_temp', true)", (options.schema,))
+    connection.execute(
+        "select set_config('search_path', string_agg(quote_ident(place), ', ') || ', pg_temp', true) "
+        "from unnest(%s::text[]) as place",
+        ([options.schema, *_ensure_extensions(connection)],),
+    )
+
+
+_EXTENSIONS = ("pg_trgm", "vector")
+_HAS_ITERATIVE_SCANS: LiteralString = """
+    select string_to_array(extversion, '.')::integer[] >= '{0,8}'
+    from pg_catalog.pg_extension
+    where extname = 'vector'
+"""
+
+
+def _ensure_extensions(connection: Connection) -> list[str]:
+    """Create the extensions that are missing; the schemas that hold them, for the search path of our functions.
+
+    They belong to the whole database and may serve others too, so they get a schema of their own.
+    """
+    present = "select extname::text from pg_catalog.pg_extension where extname = any(%s)"
+    missing = {*_EXTENSIONS} - {name for (name,) in connection.execute(present, (list(_EXTENSIONS),)).fetchall()}
+    for name in sorted(missing):
+        try:
+            with connection.transaction():
+                connection.execute("create schema if not exists pgcontext_extensions")
+                connection.execute("grant usage on schema pgcontext_extensions to public")
+                connection.execute(
+                    sql.SQL("create extension {} with schema pgcontext_extensions").format(sql.Identifier(name))
+                )
+        except (psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported) as error:
+            raise StartRefused(
+                f"The database lacks the extension {name} and this login cannot create it: install it on the "
+                f"server and run 'create extension {name}' as a superuser"
+            ) from error
+    if not _scalar(connection, _HAS_ITERATIVE_SCANS, ()):
+        raise StartRefused("pgvector 0.8 or newer is needed: run 'alter extension vector update' as a superuser")
+    rows = connection.execute(
+        "select distinct extnamespace::regnamespace::name::text from pg_catalog.pg_extension "
+        "where extname = any(%s) and extnamespace <> 'pg_catalog'::regnamespace order by 1",
+        (list(_EXTENSIONS),),
+    ).fetchall()
+    return [schema for (schema,) in rows]
 
 
 def _install(connection: Connection, options: PostgresOptions, version: int) -> list[str]:
@@ -336,8 +427,11 @@ def _sync_indexes(connection: Connection, options: PostgresOptions) -> list[str]
     return report
 
 
-def _store_settings(connection: Connection, options: PostgresOptions, version: int) -> list[str]:
-    wanted = options.database_settings() | {FINGERPRINT: release_fingerprint(version)}
+def _store_settings(connection: Connection, options: PostgresOptions, version: int | None) -> list[str]:
+    """Store the deployment's settings, and unless the version is None, that the database is at this release."""
+    wanted = options.database_settings()
+    if version is not None:
+        wanted[FINGERPRINT] = release_fingerprint(version)
     if stored_settings(connection, options.schema) == wanted:
         return []
     connection.execute("delete from setting where name <> all(%s)", (_OWN_SETTINGS,))

@@ -13,6 +13,7 @@ from psycopg import sql
 from pgcontext.errors import EntryNotFound, StartRefused
 from pgcontext.resources import resource_folder
 from pgcontext.storage.operating import AccessRule, Finding
+from pgcontext.storage.postgres.adapters import TimestampLoader
 from pgcontext.storage.postgres.installer import (
     FINGERPRINT,
     MAY_TAKE_ON,
@@ -22,7 +23,6 @@ from pgcontext.storage.postgres.installer import (
     stored_settings,
 )
 from pgcontext.storage.postgres.options import SERVER_ROLE, PostgresOptions
-from pgcontext.storage.postgres.store import TimestampLoader
 
 Connection = psycopg.Connection[Any]
 _MIGRATE = "run pgcontext migrate as the owner of the schema, with this environment"

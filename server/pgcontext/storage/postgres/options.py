@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg.conninfo import make_conninfo
 
-from pgcontext.storage.values import AccessPolicy, IndexSyncMode
+from pgcontext.storage.values import AccessPolicy, IndexSyncMode, WordRanking
 
 SERVER_ROLE = "pgcontext_server"
 REPORTER_ROLE = "pgcontext_reporter"
@@ -27,6 +27,8 @@ class PostgresOptions:
     policy: AccessPolicy = field(default_factory=AccessPolicy)
     indexed_fields: Mapping[str, str] = field(default_factory=dict)
     index_sync_mode: IndexSyncMode = "additive"
+    language: str = "english"
+    word_ranking: WordRanking = "idf"
     row_level_security: bool = True
     pool_min: int = 2
     pool_max: int = 20
@@ -43,6 +45,8 @@ class PostgresOptions:
         """What the table `setting` must hold for this deployment; a name that is absent has no row."""
         policy = self.policy
         settings = {
+            "fts_language": self.language,
+            "fts_ranking": self.word_ranking,
             "default_visibility": policy.default_visibility,
             "author_group_grants": "true" if policy.author_group_grants else "false",
             "publish_role": policy.publish_role,

@@ -9,22 +9,26 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from selectors import EVENT_READ, DefaultSelector
-from typing import Any, Literal, LiteralString, TypeVar
+from typing import Any, Literal, TypeVar
 
 import anyio
 import psycopg
-from psycopg import AsyncConnection, sql
-from psycopg.abc import Buffer
-from psycopg.adapt import Loader
-from psycopg.pq import Format
+from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from pgcontext.errors import Busy, Interrupted, StartRefused, error_from_sqlstate
 from pgcontext.principal import Principal
+from pgcontext.storage.postgres.adapters import Halfvec, adapt
+from pgcontext.storage.postgres.documents import (
+    filter_document,
+    manifest_document,
+    query_document,
+    write_arguments,
+)
 from pgcontext.storage.postgres.installer import NOT_A_MEMBER, ensure_current
 from pgcontext.storage.postgres.options import PostgresOptions
+from pgcontext.storage.postgres.statements import ARGUMENT_TYPES, statement
 from pgcontext.storage.values import (
     Candidate,
     ConnectionMetrics,
@@ -33,15 +37,19 @@ from pgcontext.storage.values import (
     EntryFilter,
     EntryRights,
     EntryText,
+    FusionMethod,
     Grant,
+    HybridRanking,
     IngestState,
     ManifestItem,
     NewEntry,
+    Passage,
     Permission,
     PlannedDelete,
     PlannedUpdate,
     PrefixMatch,
     PrincipalType,
+    RankedMatch,
     Source,
     Statistics,
     StoredImage,
@@ -51,7 +59,7 @@ from pgcontext.storage.values import (
     Unshared,
     WriteOutcome,
 )
-from pgcontext.text.dates import format_timestamp
+from pgcontext.text.query import QueryNode
 
 Row = tuple[Any, ...]
 T = TypeVar("T")
@@ -66,8 +74,9 @@ class PostgresStore:
         self._options = options
         self._pool: AsyncConnectionPool[AsyncConnection[Row]] | None = None
         self._statements = {
-            function: _statement(options.schema, function, types) for function, types in _ARGUMENT_TYPES.items()
+            function: statement(options.schema, function, types) for function, types in ARGUMENT_TYPES.items()
         }
+        self._halfvec_oid = 0
         self._begin_tail = (options.role, int(options.command_timeout * 1000))
 
     async def open(self) -> None:
@@ -83,6 +92,8 @@ class PostgresStore:
         )
         await pool.open()
         self._pool = pool
+        async with self._connection() as connection:
+            self._halfvec_oid = await _find_halfvec(connection)
         if self._options.row_level_security:
             await self._refuse_inert_policies()
 
@@ -107,14 +118,14 @@ class PostgresStore:
     async def store_entries(
         self, caller: Principal, entries: Sequence[NewEntry], atomic: bool
     ) -> list[WriteOutcome]:
-        documents = await _dump(entries)
-        return await self._write(caller, "store_entries", (documents, atomic), _outcome)
+        documents, *vectors = await write_arguments(entries, self._halfvec_oid)
+        return await self._write(caller, "store_entries", (documents, atomic, *vectors), _outcome)
 
     async def update_entries(
         self, caller: Principal, changes: Sequence[EntryChange], atomic: bool
     ) -> list[WriteOutcome]:
-        documents = await _dump(changes)
-        return await self._write(caller, "update_entries", (documents, atomic), _outcome)
+        documents, *vectors = await write_arguments(changes, self._halfvec_oid)
+        return await self._write(caller, "update_entries", (documents, atomic, *vectors), _outcome)
 
     async def delete_entries(
         self,
@@ -149,12 +160,69 @@ class PostgresStore:
     async def search_entries(
         self, caller: Principal, filter: EntryFilter, limit: int, offset: int, text_length: int
     ) -> list[Entry]:
-        arguments = (_filter_document(filter), limit, offset, text_length)
+        arguments = (filter_document(filter), limit, offset, text_length)
         return await self._read(caller, "search_entries", arguments, Entry)
 
     async def explain_search(self, caller: Principal, filter: EntryFilter, limit: int, offset: int) -> str:
-        (plan,) = await self._read(caller, "explain_search", (_filter_document(filter), limit, offset), str)
+        (plan,) = await self._read(caller, "explain_search", (filter_document(filter), limit, offset), str)
         return plan
+
+    async def rank_words(
+        self, caller: Principal, query: QueryNode, filter: EntryFilter, limit: int
+    ) -> list[RankedMatch]:
+        arguments = (query_document(query), filter_document(filter), limit)
+        return await self._read(caller, "rank_words", arguments, RankedMatch)
+
+    async def explain_words(self, caller: Principal, query: QueryNode, filter: EntryFilter, limit: int) -> str:
+        arguments = (query_document(query), filter_document(filter), limit)
+        (plan,) = await self._read(caller, "explain_words", arguments, str)
+        return plan
+
+    async def rank_vectors(
+        self, caller: Principal, vector: bytes, filter: EntryFilter, limit: int
+    ) -> list[RankedMatch]:
+        arguments = (Halfvec(vector), filter_document(filter), limit)
+        return await self._read(caller, "rank_vectors", arguments, RankedMatch)
+
+    async def explain_vectors(self, caller: Principal, vector: bytes, filter: EntryFilter, limit: int) -> str:
+        arguments = (Halfvec(vector), filter_document(filter), limit)
+        (plan,) = await self._read(caller, "explain_vectors", arguments, str)
+        return plan
+
+    async def preview_entries(self, caller: Principal, entry_ids: Sequence[str], text_length: int) -> list[Entry]:
+        return await self._read(caller, "preview_entries", (_list(entry_ids), text_length), Entry)
+
+    async def rank_hybrid(
+        self,
+        caller: Principal,
+        query: QueryNode | None,
+        vector: bytes | None,
+        filter: EntryFilter,
+        method: FusionMethod,
+        rrf_k: int,
+        leg_limit: int,
+        limit: int,
+    ) -> HybridRanking:
+        arguments = (
+            None if query is None else query_document(query),
+            None if vector is None else Halfvec(vector),
+            filter_document(filter),
+            method,
+            rrf_k,
+            leg_limit,
+            limit,
+        )
+        rows = await self._read(caller, "rank_hybrid", arguments, lambda *row: row)
+        if not rows:
+            return HybridRanking([])
+        # what is counted stands in every row
+        *_, fts_count, semantic_count, common_count = rows[0]
+        return HybridRanking([RankedMatch(*row[:-3]) for row in rows], fts_count, semantic_count, common_count)
+
+    async def read_passages(
+        self, caller: Principal, entry_ids: Sequence[str], chunk_indexes: Sequence[int]
+    ) -> list[Passage]:
+        return await self._read(caller, "read_passages", (_list(entry_ids), list(chunk_indexes)), Passage)
 
     # navigation
 
@@ -170,7 +238,7 @@ class PostgresStore:
         created_before: str | None,
         id_before: str | None,
     ) -> list[Candidate]:
-        arguments = (_filter_document(filter), list(needles), limit, created_before, id_before)
+        arguments = (filter_document(filter), list(needles), limit, created_before, id_before)
         return await self._read(caller, "list_candidates", arguments, Candidate)
 
     async def read_texts(self, caller: Principal, entry_ids: Sequence[str]) -> list[EntryText]:
@@ -199,7 +267,7 @@ class PostgresStore:
         source_id_after: str | None,
         source_id_through: str | None,
     ) -> SyncPlan:
-        arguments = (thread_id, _manifest_document(manifest), source_id_after, source_id_through)
+        arguments = (thread_id, manifest_document(manifest), source_id_after, source_id_through)
         (plan,) = await self._read(caller, "plan_sync", arguments, _plan)
         return plan
 
@@ -306,37 +374,6 @@ class PostgresStore:
             raise StartRefused("Row-level security would protect nothing: " + "; ".join(faults))
 
 
-_ARGUMENT_TYPES: dict[str, tuple[LiteralString, ...]] = {
-    "begin_request": ("text", "text[]", "text[]", "name", "integer"),
-    "list_wall_faults": (),
-    "store_entries": ("jsonb", "boolean"),
-    "update_entries": ("jsonb", "boolean"),
-    "delete_entries": ("uuid[]", "text[]", "text", "integer"),
-    "get_entries": ("uuid[]",),
-    "get_entry_rights": ("uuid[]",),
-    "list_images": ("uuid[]",),
-    "list_threads": ("integer", "integer"),
-    "get_statistics": (),
-    "search_entries": ("jsonb", "integer", "integer", "integer"),
-    "explain_search": ("jsonb", "integer", "integer"),
-    "resolve_prefixes": ("text[]",),
-    "plan_sync": ("text", "jsonb", "text", "text"),
-    "list_ingest_state": ("text", "integer", "text", "uuid"),
-    "list_candidates": ("jsonb", "text[]", "integer", "timestamptz", "uuid"),
-    "read_texts": ("uuid[]",),
-    "read_span": ("uuid", "integer", "integer", "integer", "integer"),
-    "share_entry": ("uuid", "text", "text", "text"),
-    "unshare_entry": ("uuid", "text", "text", "text"),
-    "list_grants": ("uuid",),
-}
-
-
-def _statement(schema: str, function: str, types: tuple[LiteralString, ...]) -> str:
-    """The call of a stored function; its columns are, in order, the fields of the dataclass made of them."""
-    arguments = sql.SQL(", ").join(sql.SQL("{}::" + type).format(sql.Placeholder()) for type in types)
-    return sql.SQL("select * from {}({})").format(sql.Identifier(schema, function), arguments).as_string()
-
-
 class _ConnectionLost(Exception):
     """The connection broke while the call was under way."""
 
@@ -354,26 +391,6 @@ def _translate(error: psycopg.Error) -> Exception:
 
 # statement_timeout, lock_timeout, deadlock, serialization failure, too many connections
 _BUSY_STATES = frozenset({"57014", "55P03", "40P01", "40001", "53300"})
-
-
-class _HexLoader(Loader):
-    """Reads a uuid as the 32 hex digits that the rest of the server knows."""
-
-    format = Format.BINARY
-
-    def load(self, data: Buffer) -> str:
-        return bytes(data).hex()
-
-
-class TimestampLoader(Loader):
-    """Reads a timestamp as the text that results show, whatever time zone and date style the session has."""
-
-    format = Format.BINARY
-    # PostgreSQL counts microseconds from 2000 on
-    _EPOCH = 946_684_800_000_000
-
-    def load(self, data: Buffer) -> str:
-        return format_timestamp(int.from_bytes(data, "big", signed=True) + self._EPOCH)
 
 
 def _is_refusal(error: BaseException) -> bool:
@@ -398,58 +415,21 @@ async def _stands(connection: AsyncConnection[Row]) -> bool:
     return True
 
 
+async def _find_halfvec(connection: AsyncConnection[Row]) -> int:
+    """The OID of pgvector's `halfvec`, which is another one in every database."""
+    cursor = await connection.execute(
+        "select pg_type.oid from pg_catalog.pg_type "
+        "inner join pg_catalog.pg_extension on pg_extension.extnamespace = pg_type.typnamespace "
+        "where pg_extension.extname = 'vector' and pg_type.typname = 'halfvec'"
+    )
+    row = await cursor.fetchone()
+    return int(row[0]) if row else 0
+
+
 async def _configure(connection: AsyncConnection[Row]) -> None:
-    connection.adapters.register_loader("uuid", _HexLoader)
-    connection.adapters.register_loader("timestamptz", TimestampLoader)
+    adapt(connection)
     # a transaction is begun and ended by the statements of the pipeline
     await connection.set_autocommit(True)
-
-
-async def _dump(items: Sequence[NewEntry | EntryChange]) -> str:
-    """The items as the JSON that the stored functions take; made in a thread where there is much of it."""
-    if sum(map(_size, items)) > _LONG:
-        return await anyio.to_thread.run_sync(_to_json, items)
-    return _to_json(items)
-
-
-_LONG = 256 * 1024
-
-
-def _size(item: NewEntry | EntryChange) -> int:
-    return len(item.text or "") + sum(len(image.data) for image in item.images or ())
-
-
-def _to_json(items: Sequence[NewEntry | EntryChange]) -> str:
-    return json.dumps([_document(item) for item in items], ensure_ascii=False)
-
-
-def _document(item: NewEntry | EntryChange) -> dict[str, Any]:
-    """A write as the stored functions take it: what is None is absent."""
-    document = {name: getattr(item, name) for name in item.__slots__}
-    if item.images is not None:
-        document["images"] = [_without_none(asdict(image)) for image in item.images]
-    return _without_none(document)
-
-
-def _without_none(document: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in document.items() if value is not None}
-
-
-def _filter_document(filter: EntryFilter) -> str:
-    document: dict[str, Any] = {
-        "thread_id": filter.thread_id,
-        "source": filter.source,
-        "tags": list(filter.tags) or None,
-        "content_type": filter.content_type,
-        "created_from": filter.created_from and filter.created_from.isoformat(),
-        "created_to": filter.created_to and filter.created_to.isoformat(),
-        "metadata": [asdict(condition) for condition in filter.metadata] or None,
-    }
-    return json.dumps(_without_none(document), ensure_ascii=False)
-
-
-def _manifest_document(manifest: Sequence[ManifestItem]) -> str:
-    return json.dumps([_without_none(asdict(item)) for item in manifest], ensure_ascii=False)
 
 
 def _plan(

@@ -11,7 +11,8 @@ import apsw
 from pgcontext.errors import NoPrincipal, PublishRefused, ReadOnlyPrincipal
 from pgcontext.principal import Principal
 from pgcontext.storage.sqlite.util import to_json
-from pgcontext.storage.values import AccessPolicy, EntryRights
+from pgcontext.storage.sqlite.vector_index import VectorIndex
+from pgcontext.storage.values import AccessPolicy, EntryRights, WordRanking
 
 T = TypeVar("T")
 Value = str | int | float | bytes | None
@@ -46,13 +47,25 @@ class Session:
     caller: Principal
     policy: AccessPolicy
     identity: dict[str, Value]
+    vectors: VectorIndex
+    language: str
+    word_ranking: WordRanking
 
     @classmethod
-    def begin(cls, connection: apsw.Connection, caller: Principal, policy: AccessPolicy) -> Session:
+    def begin(
+        cls,
+        connection: apsw.Connection,
+        caller: Principal,
+        policy: AccessPolicy,
+        vectors: VectorIndex,
+        language: str = "english",
+        word_ranking: WordRanking = "idf",
+    ) -> Session:
         """Raises `NoPrincipal` when nobody is calling."""
         if not caller.id:
             raise NoPrincipal
-        return cls(connection, caller, policy, {"principal": caller.id, "groups": to_json(caller.groups)})
+        identity: dict[str, Value] = {"principal": caller.id, "groups": to_json(caller.groups)}
+        return cls(connection, caller, policy, identity, vectors, language, word_ranking)
 
     def execute(self, query: str, **bindings: Value) -> apsw.Cursor:
         """Run a statement; beside the bindings given, it may name `:principal` and `:groups`."""

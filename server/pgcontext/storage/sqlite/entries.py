@@ -31,6 +31,7 @@ from pgcontext.storage.sqlite.access import (
     in_order,
     with_rules,
 )
+from pgcontext.storage.sqlite.chunks import write_chunks
 from pgcontext.storage.sqlite.parts import (
     add_images,
     add_tags,
@@ -140,7 +141,9 @@ def insert_entry(session: Session, entry: NewEntry, content_hash: str) -> str:
         visibility=visibility,
         now=now,
     )
-    session.execute(_INSERT_TEXT, row_id=session.connection.last_insert_rowid(), text=entry.text)
+    row_id = session.connection.last_insert_rowid()
+    session.execute(_INSERT_TEXT, row_id=row_id, text=entry.text)
+    write_chunks(session.connection, session.language, row_id, entry.text, entry.chunks)
     add_tags(session, entry_id, entry.tags or ())
     add_images(session, entry_id, entry.images or ())
     if session.policy.author_group_grants:
@@ -259,7 +262,7 @@ def _apply(session: Session, change: EntryChange) -> None:
     content_hash = None
     if change.text is not None:
         content_hash = _content_hash(change.text)
-        replace_text(session, entry_id, change.text, content_hash)
+        replace_text(session, entry_id, change.text, content_hash, change.chunks)
     _update(
         session,
         entry_id,
@@ -433,7 +436,9 @@ _THREADS = with_rules("""
 
 def get_statistics(session: Session) -> Statistics:
     """See `Store.get_statistics`."""
-    ((entries, users, agents, texts, multimodals, threads, images, tags),) = session.rows(_STATISTICS)
+    ((entries, users, agents, texts, multimodals, threads, images, tags, indexed, embedded, vectors),) = (
+        session.rows(_STATISTICS)
+    )
     return Statistics(
         total_entries=entries,
         by_source={"user": users, "agent": agents},
@@ -442,7 +447,13 @@ def get_statistics(session: Session) -> Statistics:
         total_images=images,
         unique_tags=tags,
         database_bytes=_database_bytes(session.connection),
+        indexed_entries=indexed,
+        embedded_entries=embedded,
+        embedding_bytes=vectors * _VECTOR_BYTES,
     )
+
+
+_VECTOR_BYTES = 768
 
 
 def _database_bytes(connection: apsw.Connection) -> int | None:
@@ -454,7 +465,17 @@ def _database_bytes(connection: apsw.Connection) -> int | None:
 
 _STATISTICS = with_rules("""
     with readable as materialized (
-        select entry.id, entry.thread_id, entry.source, entry.content_type from entry where {is_readable}
+        select entry.row_id, entry.id, entry.thread_id, entry.source, entry.content_type
+        from entry
+        where {is_readable}
+    ),
+
+    chunked as (
+        select count(*) filter (where chunk_embedding.chunk_row_id is null) as pending
+        from readable
+        cross join chunk on chunk.entry_row_id = readable.row_id
+        left join chunk_embedding on chunk_embedding.chunk_row_id = chunk.row_id
+        group by chunk.entry_row_id
     )
 
     select
@@ -469,6 +490,9 @@ _STATISTICS = with_rules("""
             select count(distinct entry_tag.tag)
             from readable
             cross join entry_tag on entry_tag.entry_id = readable.id
-        )
+        ),
+        (select count(*) from chunked),
+        (select count(*) from chunked where pending = 0),
+        (select count(*) from chunk_embedding)
     from readable
 """)

@@ -35,6 +35,8 @@ _WITH_PREFIX = with_rules("""
 
 # candidates
 
+_PIECE = 200
+
 
 def list_candidates(
     session: Session,
@@ -46,25 +48,32 @@ def list_candidates(
 ) -> list[Candidate]:
     """See `Store.list_candidates`.
 
-    What one entry in ten holds turns up among the newest entries soon enough; for a rarer needle the trigrams
-    are asked, about the entries before them, and only when they did not suffice.
+    A common needle turns up among the newest entries soon enough; for a rarer one the trigrams are asked, about
+    the entries before them, and only when they did not suffice.
     """
     predicate, bindings = compile_filter(filter)
     bindings["before"] = None if created_before is None else to_micros(datetime.fromisoformat(created_before))
     bindings["id_before"] = id_before
     if not needles:
         return [_candidate(*row) for row in _newest(session, predicate, bindings, limit)]
-    walk = 10 * limit
+    walk = _PIECE + 4 * limit
     newest = _newest(session, predicate, bindings, walk)
-    ids = [row[0] for row in newest]
-    holding = {row[0] for row in session.rows(_HOLDING, ids=to_json(ids), needles=to_json(needles))}
-    rows = [row for row in newest if row[0] in holding]
+    rows: list[Row] = []
+    for start in range(0, len(newest), _PIECE):
+        if len(rows) < limit:
+            rows += _holding(session, newest[start : start + _PIECE], needles)
     if len(newest) == walk and len(rows) < limit:
         rows += _with_trigrams(session, predicate, bindings | _from_last(newest), needles)
     return [_candidate(*row) for row in rows[:limit]]
 
 
 Row = tuple[str, int, str, int, int]
+
+
+def _holding(session: Session, rows: Sequence[Row], needles: Sequence[str]) -> list[Row]:
+    ids = to_json([row[0] for row in rows])
+    holding = {entry_id for (entry_id,) in session.rows(_HOLDING, ids=ids, needles=to_json(needles))}
+    return [row for row in rows if row[0] in holding]
 
 
 def _from_last(rows: Sequence[Row]) -> dict[str, Value]:

@@ -6,19 +6,27 @@ import base64
 from collections.abc import Sequence
 
 from pgcontext.storage.sqlite.access import Session
-from pgcontext.storage.values import Image
+from pgcontext.storage.sqlite.chunks import write_chunks
+from pgcontext.storage.values import Image, NewChunk
 
 
-def replace_text(session: Session, entry_id: str, text: str, content_hash: str) -> None:
-    """Give an entry this text in place of the one it has; another text makes its summary void."""
-    session.execute(_UPDATE_TEXT, id=entry_id, text=text, content_hash=content_hash)
+def replace_text(
+    session: Session, entry_id: str, text: str, content_hash: str, chunks: Sequence[NewChunk] | None
+) -> None:
+    """Give an entry this text in place of the one it has, with its chunks; another text makes its summary void.
 
-
-_UPDATE_TEXT = """
-    update entry_text
-    set text_content = :text, summary = null
-    where row_id = (select row_id from entry where id = :id and content_hash <> :content_hash)
-"""
+    The chunks of a text that stays are replaced only by chunks with the embeddings that it has been waiting for.
+    """
+    ((row_id, stored_hash),) = session.rows("select row_id, content_hash from entry where id = :id", id=entry_id)
+    is_other = stored_hash != content_hash
+    if is_other:
+        session.execute(
+            "update entry_text set text_content = :text, summary = null where row_id = :row_id",
+            row_id=row_id,
+            text=text,
+        )
+    if is_other or any(chunk.embedding for chunk in chunks or ()):
+        write_chunks(session.connection, session.language, row_id, text, chunks)
 
 
 def add_tags(session: Session, entry_id: str, tags: Sequence[str]) -> None:

@@ -1,11 +1,33 @@
-"""Finding entries by their attributes. Twin of `sql/search/`."""
+"""Finding entries, by their attributes and otherwise. Twin of `sql/search/`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pgcontext.storage.sqlite.access import Session, Value, with_rules
 from pgcontext.storage.sqlite.filters import compile_filter
+from pgcontext.storage.sqlite.hybrid import fuse_ranks, rank_hybrid
 from pgcontext.storage.sqlite.reading import read_entries
+from pgcontext.storage.sqlite.vectors import describe_chunks, explain_vectors, find_vector_matches, rank_vectors
+from pgcontext.storage.sqlite.words import explain_words, find_word_matches, rank_words, read_passages
 from pgcontext.storage.values import Entry, EntryFilter
+
+__all__ = [
+    "describe_chunks",
+    "explain_search",
+    "explain_vectors",
+    "explain_words",
+    "find_entries",
+    "find_vector_matches",
+    "find_word_matches",
+    "fuse_ranks",
+    "preview_entries",
+    "rank_hybrid",
+    "rank_vectors",
+    "rank_words",
+    "read_passages",
+    "search_entries",
+]
 
 _SEARCH = with_rules("""
     select entry.id
@@ -22,6 +44,11 @@ def search_entries(
 ) -> list[Entry]:
     """See `Store.search_entries`."""
     return read_entries(session, find_entries(session, filter, limit, offset), text_length)
+
+
+def preview_entries(session: Session, entry_ids: Sequence[str], text_length: int) -> list[Entry]:
+    """See `Store.preview_entries`."""
+    return read_entries(session, entry_ids, text_length)
 
 
 def find_entries(session: Session, filter: EntryFilter, limit: int, offset: int) -> list[str]:

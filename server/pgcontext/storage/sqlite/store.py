@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 import apsw
@@ -15,7 +16,9 @@ from pgcontext.storage.migrations import apply_pending
 from pgcontext.storage.sqlite import access, filters, navigation, search, sharing, sync
 from pgcontext.storage.sqlite import entries as entry_functions
 from pgcontext.storage.sqlite.access import Session
+from pgcontext.storage.sqlite.chunks import backfill_chunks, has_stale_words, note_language, renew_words
 from pgcontext.storage.sqlite.connection import Database
+from pgcontext.storage.sqlite.vector_index import VectorIndex
 from pgcontext.storage.values import (
     AccessPolicy,
     Candidate,
@@ -25,14 +28,18 @@ from pgcontext.storage.values import (
     EntryFilter,
     EntryRights,
     EntryText,
+    FusionMethod,
     Grant,
+    HybridRanking,
     IndexSyncMode,
     IngestState,
     ManifestItem,
     NewEntry,
+    Passage,
     Permission,
     PrefixMatch,
     PrincipalType,
+    RankedMatch,
     Source,
     Statistics,
     StoredImage,
@@ -40,11 +47,15 @@ from pgcontext.storage.values import (
     TextSpan,
     Thread,
     Unshared,
+    WordRanking,
     WriteOutcome,
 )
+from pgcontext.text.query import QueryNode
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_BACKFILL_BATCH = 200
 
 
 class SqliteStore:
@@ -63,18 +74,24 @@ class SqliteStore:
         *,
         indexed_fields: Mapping[str, str] | None = None,
         index_sync_mode: IndexSyncMode = "additive",
+        language: str = "english",
+        word_ranking: WordRanking = "idf",
         readers: int = 2,
         busy_timeout_s: float = 30.0,
     ) -> None:
         self._policy = policy
         self._indexed_fields = dict(indexed_fields or {})
         self._index_sync_mode = index_sync_mode
+        self._language = language
+        self._word_ranking = word_ranking
+        self._vectors = VectorIndex()
         self._database = Database(path, readers, busy_timeout_s)
 
     async def open(self) -> None:
         try:
             await self._database.open()
             await self._database.write(self._provision)
+            await self._backfill()
         except BaseException as error:
             await self._database.close()
             if isinstance(error, Busy):
@@ -89,6 +106,21 @@ class SqliteStore:
                 "METADATA_INDEX_SYNC_MODE=strict and the indexes differ from METADATA_INDEXED_FIELDS: "
                 + "; ".join(f"index on metadata field {field}: {action}" for field, action in report)
             )
+
+    async def _backfill(self) -> None:
+        """Give chunks to the entries that have none, and words to those with words of another language.
+
+        A few at a time, so that nobody waits long for a turn.
+        """
+        steps = [backfill_chunks]
+        if await self._database.write(partial(has_stale_words, language=self._language)):
+            steps.insert(0, renew_words)
+        for step in steps:
+            last: int | None = 0
+            while last is not None:
+                work = partial(step, language=self._language, after=last, limit=_BACKFILL_BATCH)
+                last = await self._database.write(work)
+        await self._database.write(partial(note_language, language=self._language))
 
     async def close(self) -> None:
         await self._database.close()
@@ -145,6 +177,43 @@ class SqliteStore:
 
     async def explain_search(self, caller: Principal, filter: EntryFilter, limit: int, offset: int) -> str:
         return await self._read(caller, search.explain_search, filter, limit, offset)
+
+    async def rank_words(
+        self, caller: Principal, query: QueryNode, filter: EntryFilter, limit: int
+    ) -> list[RankedMatch]:
+        return await self._read(caller, search.rank_words, query, filter, limit)
+
+    async def explain_words(self, caller: Principal, query: QueryNode, filter: EntryFilter, limit: int) -> str:
+        return await self._read(caller, search.explain_words, query, filter, limit)
+
+    async def rank_vectors(
+        self, caller: Principal, vector: bytes, filter: EntryFilter, limit: int
+    ) -> list[RankedMatch]:
+        return await self._read(caller, search.rank_vectors, vector, filter, limit)
+
+    async def explain_vectors(self, caller: Principal, vector: bytes, filter: EntryFilter, limit: int) -> str:
+        return await self._read(caller, search.explain_vectors, vector, filter, limit)
+
+    async def preview_entries(self, caller: Principal, entry_ids: Sequence[str], text_length: int) -> list[Entry]:
+        return await self._read(caller, search.preview_entries, entry_ids, text_length)
+
+    async def read_passages(
+        self, caller: Principal, entry_ids: Sequence[str], chunk_indexes: Sequence[int]
+    ) -> list[Passage]:
+        return await self._read(caller, search.read_passages, entry_ids, chunk_indexes)
+
+    async def rank_hybrid(
+        self,
+        caller: Principal,
+        query: QueryNode | None,
+        vector: bytes | None,
+        filter: EntryFilter,
+        method: FusionMethod,
+        rrf_k: int,
+        leg_limit: int,
+        limit: int,
+    ) -> HybridRanking:
+        return await self._read(caller, search.rank_hybrid, query, vector, filter, method, rrf_k, leg_limit, limit)
 
     # navigation
 
@@ -250,4 +319,4 @@ class SqliteStore:
         )
 
     def _session(self, connection: apsw.Connection, caller: Principal) -> Session:
-        return Session.begin(connection, caller, self._policy)
+        return Session.begin(connection, caller, self._policy, self._vectors, self._language, self._word_ranking)

@@ -1,0 +1,2 @@
+drop table chunk_embedding;
+drop table chunk;

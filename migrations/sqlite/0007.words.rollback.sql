@@ -1,0 +1,2 @@
+drop index chunk_part_idx;
+drop table chunk_vocabulary;

@@ -1,0 +1,1 @@
+"""The window of the best results, put into its final order."""
