@@ -11,6 +11,14 @@ with parts as (
         count(entry.summary) as covered,
         count(*) as total
     from entry
+    union all
+    select
+        'chunks with embeddings' as part,
+        count(chunk_embedding.entry_id) as covered,
+        count(*) as total
+    from chunk
+    left join chunk_embedding
+        on chunk_embedding.entry_id = chunk.entry_id and chunk_embedding.chunk_index = chunk.chunk_index
 )
 
 select
@@ -23,4 +31,4 @@ order by parts.part;
 $$;
 
 comment on function report_coverage is
-'How many entries have what is generated for them; one row for each kind of thing, by name.';
+'How many entries and chunks have what is generated for them; one row for each kind of thing, by name.';
